@@ -1,0 +1,216 @@
+/**
+ * The one thing that infra, workloads, cli and report share: a RunSpec goes to the driver node, a RunResult comes back.
+ * Both are versioned; a reader accepts every version up to its own. Times are milliseconds unless the name says otherwise.
+ */
+import { z } from "zod";
+
+/** Raised when a field changes meaning or disappears; new optional fields do not raise it. */
+export const SCHEMA_VERSION = 1;
+
+const name = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/, "letters, digits, '_', '.', '-', at most 63");
+const count = z.number().int().positive();
+const seconds = z.number().nonnegative();
+
+export const WORKLOADS = [
+  "oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_point_select", "oltp_insert", "oltp_delete",
+  "oltp_update_index", "oltp_update_non_index", "select_random_points", "select_random_ranges", "bulk_insert",
+] as const;
+
+/** One address that speaks the database's protocol. `proxy` routes by itself; `any` takes reads and writes. */
+export const endpointSchema = z.strictObject({
+  name,
+  host: z.string().min(1),
+  port: z.number().int().min(1).max(65535),
+  role: z.enum(["any", "primary", "replica", "proxy"]).default("any"),
+});
+
+export const targetSchema = z.strictObject({
+  driver: z.enum(["mysql", "postgres"]),
+  endpoints: z.array(endpointSchema).min(1),
+  policy: z.enum(["round-robin", "random", "first-alive", "read-write-split"]).default("round-robin"),
+  database: z.string().min(1).default("sbtest"),
+  user: z.string().min(1),
+  /** Secrets never stand in a spec: the password is read from this file (mode 0600), or from MESHBENCH_DB_PASSWORD. */
+  passwordFile: z.string().optional(),
+  tls: z.strictObject({ mode: z.enum(["off", "require", "verify"]), caFile: z.string().optional() }).default({ mode: "off" }),
+  /** never; random: before an event with the chance that sysbench 0.5's reconnect-mode=random gives; N: every N events. */
+  reconnect: z.union([z.enum(["never", "random"]), count]).default("never"),
+  /** New connections per second over all workers; 0 is no limit. */
+  connectRate: z.number().nonnegative().default(0),
+  connectTimeoutMs: count.default(10_000),
+  statementTimeoutMs: count.default(30_000),
+  /** sysbench's --db-ps-mode. */
+  preparedStatements: z.enum(["auto", "disable"]).default("auto"),
+});
+
+/** Options of a workload by sysbench's names (underscored); which exist and their defaults: workloads/sysbench. */
+export const optionsSchema = z.record(z.string(), z.union([z.number(), z.string(), z.boolean()]));
+
+export const dataSchema = z.strictObject({
+  tables: count.default(1),
+  tableSize: z.number().int().nonnegative().default(10_000),
+  /** Table options by sysbench's names: auto_inc, secondary, create_secondary, rand-type ... */
+  options: optionsSchema.default({}),
+  /** Connections that load at once. */
+  threads: count.default(4),
+  method: z.enum(["auto", "load-data", "copy", "insert"]).default("auto"),
+});
+
+export const stepSchema = z.strictObject({
+  workload: z.string().min(1),
+  threads: count,
+  warmupSeconds: seconds.default(5),
+  durationSeconds: z.number().positive().default(60),
+  repeats: count.default(1),
+  intervalSeconds: z.number().positive().default(1),
+  /** Open loop: events per second over all workers. Absent: closed loop. */
+  rate: z.strictObject({
+    perSecond: z.number().positive(),
+    arrivals: z.enum(["constant", "poisson"]).default("poisson"),
+    /** Events that may wait at most; what comes on top is dropped and counted. */
+    maxBacklog: count.default(100_000),
+  }).optional(),
+  options: optionsSchema.default({}),
+});
+
+/** A node whose own state is sampled through SQL (server facts), not through the proxy. */
+export const observedNodeSchema = z.strictObject({ name, host: z.string(), port: z.number().int(), site: z.string().optional() });
+
+/** What the infrastructure knows and the driver does not: copied into the result as it is. */
+export const contextSchema = z.looseObject({
+  project: z.string().optional(),
+  stack: z.string().optional(),
+  topology: z.looseObject({
+    sites: z.array(z.looseObject({ name: z.string(), kind: z.string(), nodes: z.number().int() })),
+    nodes: z.array(z.looseObject({ name: z.string(), site: z.string(), role: z.string(), meshAddress: z.string().optional() })),
+    links: z.array(z.looseObject({ between: z.array(z.string()).length(2), rttMs: z.number().optional() })).default([]),
+  }).optional(),
+  database: z.looseObject({ engine: z.string(), version: z.string().optional(), options: z.record(z.string(), z.unknown()).optional() }).optional(),
+  proxy: z.looseObject({ kind: z.string(), version: z.string().optional(), node: z.string().optional() }).optional(),
+  /** Measured before the run, one entry per ordered pair of nodes. */
+  rttMatrix: z.array(z.looseObject({
+    from: z.string(), to: z.string(),
+    rttMs: z.strictObject({ min: z.number(), avg: z.number(), max: z.number(), mdev: z.number().optional() }).nullable(),
+    lossPercent: z.number().optional(), pathMtu: z.number().nullable().optional(), mbitPerSecond: z.number().nullable().optional(),
+  })).optional(),
+  /** Stand-ins and emulations that served this run, each in words ("local node stands in for an EC2 instance"). */
+  standIns: z.array(z.string()).default([]),
+  cost: z.looseObject({}).optional(),
+});
+
+export const runSpecSchema = z.strictObject({
+  schema: z.number().int().min(1).max(SCHEMA_VERSION).default(SCHEMA_VERSION),
+  runId: name,
+  seed: z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER).default(1),
+  target: targetSchema,
+  data: dataSchema.prefault({}),
+  steps: z.array(stepSchema).min(1),
+  /** given: step by step, repeats together; interleaved: all steps once, then again; random: all shuffled by the seed. */
+  order: z.enum(["given", "interleaved", "random"]).default("given"),
+  /** Pause between two windows, seconds. */
+  restSeconds: seconds.default(0),
+  observe: z.array(observedNodeSchema).default([]),
+  drivers: z.strictObject({ index: z.number().int().nonnegative(), count, startAt: z.string().optional() }).optional(),
+  context: contextSchema.prefault({}),
+});
+
+export type Endpoint = z.infer<typeof endpointSchema>;
+export type Target = z.infer<typeof targetSchema>;
+export type DataSpec = z.infer<typeof dataSchema>;
+export type Step = z.infer<typeof stepSchema>;
+export type RunContext = z.infer<typeof contextSchema>;
+export type RunSpec = z.infer<typeof runSpecSchema>;
+export type RunSpecInput = z.input<typeof runSpecSchema>;
+
+const latencySchema = z.strictObject({
+  min: z.number(), avg: z.number(), p50: z.number(), p90: z.number(), p95: z.number(), p99: z.number(), p999: z.number(), max: z.number(),
+});
+
+export const intervalSchema = z.looseObject({
+  /** End of the interval, seconds since the window opened. */
+  t: z.number(),
+  tps: z.number(), qps: z.number(), reads: z.number(), writes: z.number(), others: z.number(),
+  p95: z.number().nullable(),
+  errors: z.number(), reconnects: z.number(),
+  driverCpu: z.number().optional(), eventLoopDelayP99Ms: z.number().optional(),
+});
+
+export const stepResultSchema = z.looseObject({
+  /** Index of the step in the spec, and which repeat of it this is (0-based). */
+  step: z.number().int(), repeat: z.number().int(),
+  workload: z.string(), threads: z.number().int(),
+  startedAt: z.string(), windowSeconds: z.number(),
+  complete: z.boolean(), incompleteReason: z.string().optional(),
+  transactions: z.number().int(),
+  queries: z.strictObject({ read: z.number().int(), write: z.number().int(), other: z.number().int(), total: z.number().int() }),
+  tps: z.number(), qps: z.number(),
+  /** Closed loop: of the event, restarts included. Open loop: from the intended start. Null when nothing succeeded. */
+  latency: latencySchema.nullable(),
+  /** Open loop only: from the actual start. */
+  serviceLatency: latencySchema.nullable().optional(),
+  /** HDR histogram of `latency` in microseconds, V2 compressed, base64. */
+  histogram: z.string().optional(),
+  errors: z.strictObject({
+    total: z.number().int(),
+    /** By the server's or system's code: "1213", "40001", "ECONNRESET". */
+    byCode: z.record(z.string(), z.number().int()),
+    /** Events restarted after an ignorable error. */
+    restarts: z.number().int(),
+  }),
+  reconnects: z.number().int(),
+  outage: z.looseObject({
+    longestGapSeconds: z.number(), gapStartedAt: z.number().nullable(), firstSuccessAfter: z.number().nullable(),
+  }).optional(),
+  intervals: z.array(intervalSchema),
+  driver: z.looseObject({
+    cpuSeconds: z.number(), cpuPercent: z.number(), eventLoopDelayP99Ms: z.number(), saturated: z.boolean(), reasons: z.array(z.string()),
+    /** fast: the project's packet codec; library: the client library's own execute. */
+    path: z.string().optional(),
+  }),
+  openLoop: z.looseObject({ requestedPerSecond: z.number(), achievedPerSecond: z.number(), maxBacklog: z.number(), dropped: z.number() }).optional(),
+  /** Per observed node: counters at both ends of the window and their differences. */
+  server: z.array(z.looseObject({ node: z.string(), delta: z.record(z.string(), z.number()).optional(), end: z.record(z.string(), z.union([z.string(), z.number()])).optional(), error: z.string().optional() })).default([]),
+});
+
+/** Over the repeats of one step. ci95 is half the width of the 95 % confidence interval (Student t); null below two repeats. */
+export const statSchema = z.strictObject({ n: z.number().int(), mean: z.number(), sd: z.number().nullable(), ci95: z.number().nullable() });
+
+export const summarySchema = z.looseObject({
+  step: z.number().int(), workload: z.string(), threads: z.number().int(),
+  tps: statSchema, qps: statSchema, latencyAvg: statSchema.nullable(), p95: statSchema.nullable(), p99: statSchema.nullable(),
+  errors: z.number().int(), saturated: z.boolean(), complete: z.boolean(),
+});
+
+export const runResultSchema = z.looseObject({
+  schema: z.number().int().min(1).max(SCHEMA_VERSION),
+  kind: z.literal("meshbench-result"),
+  runId: z.string(),
+  complete: z.boolean(), incompleteReason: z.string().optional(),
+  startedAt: z.string(), finishedAt: z.string().nullable(),
+  spec: runSpecSchema,
+  engine: z.looseObject({ name: z.string(), version: z.string(), node: z.string(), driverVersion: z.string().optional() }),
+  host: z.looseObject({ hostname: z.string(), cpus: z.number(), cpuModel: z.string().optional(), memoryMb: z.number().optional(), kernel: z.string().optional() }),
+  server: z.looseObject({ version: z.string().optional(), variables: z.record(z.string(), z.string()).optional() }).optional(),
+  prepare: z.looseObject({ seconds: z.number(), rows: z.number().int(), rowsPerSecond: z.number(), method: z.string(), reused: z.boolean().default(false) }).optional(),
+  verify: z.looseObject({ ok: z.boolean(), tables: z.array(z.looseObject({ table: z.string(), rows: z.number().int() })), problems: z.array(z.string()) }).optional(),
+  /** Every window that was measured, in the order in which they ran. */
+  steps: z.array(stepResultSchema),
+  /** One entry per step of the spec that has at least one window. */
+  summary: z.array(summarySchema),
+});
+
+export type Interval = z.infer<typeof intervalSchema>;
+export type Latency = z.infer<typeof latencySchema>;
+export type StepResult = z.infer<typeof stepResultSchema>;
+export type Stat = z.infer<typeof statSchema>;
+export type StepSummary = z.infer<typeof summarySchema>;
+export type RunResult = z.infer<typeof runResultSchema>;
+
+/** One line per broken key: `steps[0].threads: got 0, Too small: expected number to be >0`. */
+export function explain(error: z.ZodError, input: unknown): string {
+  return error.issues.map((issue) => {
+    const key = issue.path.map((p, i) => (typeof p === "number" ? `[${p}]` : i === 0 ? String(p) : `.${String(p)}`)).join("");
+    const given = issue.path.reduce<unknown>((value, p) => (value as Record<PropertyKey, unknown> | undefined)?.[p], input);
+    return `${key || "(document)"}: got ${JSON.stringify(given) ?? "nothing"}, ${issue.message}`;
+  }).join("\n");
+}
