@@ -210,6 +210,7 @@ export type RunResult = z.infer<typeof runResultSchema>;
 export function explain(error: z.ZodError, input: unknown): string {
   return error.issues.map((issue) => {
     const key = issue.path.map((p, i) => (typeof p === "number" ? `[${p}]` : i === 0 ? String(p) : `.${String(p)}`)).join("");
+    if (issue.code === "unrecognized_keys") return `${key ? `${key}.` : ""}${issue.keys.join(", ")}: no such key here`;
     const given = issue.path.reduce<unknown>((value, p) => (value as Record<PropertyKey, unknown> | undefined)?.[p], input);
     return `${key || "(document)"}: got ${JSON.stringify(given) ?? "nothing"}, ${issue.message}`;
   }).join("\n");
