@@ -1,0 +1,42 @@
+/** How a table is cut into transactions for the load. Pure. */
+
+export type Chunk = { table: number; index: number; first: number; last: number };
+
+/** Rows per transaction: large enough that a round trip per commit costs little, small enough for Galera's writesets. */
+export const CHUNK_ROWS = 20_000;
+/** Galera's measure of a row of sysbench's tables in a writeset: the row itself (about 190 bytes), its keys and headers. */
+const WRITESET_ROW_BYTES = 512;
+
+/** wsrep_max_ws_rows 0 means no limit; undefined: no Galera. */
+export function chunkRows(limits: { maxRows?: number; maxBytes?: number } | undefined): number {
+  let rows = CHUNK_ROWS;
+  if (limits?.maxRows) rows = Math.min(rows, limits.maxRows);
+  if (limits?.maxBytes) rows = Math.min(rows, Math.floor(limits.maxBytes / WRITESET_ROW_BYTES));
+  return Math.max(1, rows);
+}
+
+/** Ids 1..size in chunks of `rows`, the last one shorter. */
+export function cutTable(table: number, size: number, rows: number): Chunk[] {
+  const chunks: Chunk[] = [];
+  for (let first = 1, index = 0; first <= size; first += rows, index++) {
+    chunks.push({ table, index, first, last: Math.min(size, first + rows - 1) });
+  }
+  return chunks;
+}
+
+/**
+ * What a half-loaded table still needs. `present`: rows per chunk index, as the server counts them; -1 stands for ids
+ * outside 1..size. Chunks are transactions, so each is there whole or not at all; anything else was not loaded by this
+ * plan and the answer is undefined: the table has to be made anew.
+ */
+export function missingChunks(chunks: Chunk[], present: ReadonlyMap<number, number>): Chunk[] | undefined {
+  const known = new Set(chunks.map((chunk) => chunk.index));
+  for (const [index, rows] of present) if (rows > 0 && !known.has(index)) return undefined;
+  const missing: Chunk[] = [];
+  for (const chunk of chunks) {
+    const rows = present.get(chunk.index) ?? 0;
+    if (rows === 0) missing.push(chunk);
+    else if (rows !== chunk.last - chunk.first + 1) return undefined;
+  }
+  return missing;
+}

@@ -1,0 +1,141 @@
+/** A plain SQL session to one address, for work that is not measured: preparing, verifying, looking at the server. */
+import { readFileSync } from "node:fs";
+import type { Readable } from "node:stream";
+import mysql from "mysql2/promise";
+import pg from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import { pipeline } from "node:stream/promises";
+import type { Endpoint, Target } from "../contract.ts";
+import { readPassword } from "../secrets.ts";
+
+export type SqlRow = Record<string, unknown>;
+export type Address = { name?: string; host: string; port: number };
+
+export interface Session {
+  readonly address: Address;
+  /** Rows of one statement; numbers that may exceed 2^53 come as strings. Rejects after timeoutMs and ends the session. */
+  query(sql: string, timeoutMs?: number): Promise<SqlRow[]>;
+  /** LOAD DATA LOCAL INFILE or COPY ... FROM STDIN, fed from the stream; resolves to the rows that the server took. */
+  load(sql: string, data: Readable, timeoutMs?: number): Promise<number>;
+  /** Ends it now, whatever is under way. */
+  close(): void;
+}
+
+/** Codes of a server that is gone or not in service; the statement may or may not have taken effect. */
+const TRANSIENT = new Set([
+  "ECONNRESET", "EPIPE", "ETIMEDOUT", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "PROTOCOL_CONNECTION_LOST", "PROTOCOL_SEQUENCE_TIMEOUT",
+  // Deadlock, lock wait timeout, unknown command (Galera without a primary component), error during commit, server has gone away, lost connection
+  "1213", "1205", "1047", "1180", "2006", "2013",
+  // Serialization failure, deadlock, admin shutdown, crash shutdown, cannot connect now, connection failure
+  "40001", "40P01", "57P01", "57P02", "57P03", "08006", "08003",
+]);
+/** No space: table full, disk full, error on write; PostgreSQL's disk_full. */
+const DISK_FULL = new Set(["1114", "1021", "1030", "1026", "53100", "ENOSPC"]);
+
+/** The server's number or SQLSTATE, or the system's code; "" when there is none. */
+export function errorCode(error: unknown): string {
+  const { errno, code } = error as { errno?: number; code?: string };
+  if (typeof errno === "number" && errno > 0) return String(errno);
+  return code ?? "";
+}
+
+export function isTransient(error: unknown): boolean {
+  const code = errorCode(error);
+  return TRANSIENT.has(code) || /Connection (terminated|lost|ended)|closed state/i.test((error as Error).message ?? "");
+}
+
+/** One line that says what went wrong and where, without a stack. */
+export function describe(error: unknown, address: Address, target: Pick<Target, "user" | "database">): string {
+  const code = errorCode(error);
+  const where = `${address.host}:${address.port}`;
+  const message = ((error as Error).message || code || String(error)).split("\n", 1)[0]!;
+  if (DISK_FULL.has(code) && (code !== "1030" || /28|space/i.test(message))) return `${where}: no space left for the data (${code}: ${message}); free space or use fewer or smaller tables, then prepare again: what is loaded is kept`;
+  if (code === "1045" || code === "28P01" || code === "28000") return `${where}: the server refuses user "${target.user}" with this password (${code})`;
+  if (code === "1049" || code === "3D000") return `${where}: there is no database "${target.database}" (${code}): create it first`;
+  if (code === "1044" || code === "42501") return `${where}: user "${target.user}" lacks a right on database "${target.database}" (${code}: ${message})`;
+  if (code === "ECONNREFUSED") return `${where}: nothing listens there (ECONNREFUSED)`;
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `${where}: the host name is not known (${code})`;
+  if (code === "ETIMEDOUT") return `${where}: no answer in time (ETIMEDOUT)`;
+  return `${where}: ${message}${code && !message.includes(code) ? ` (${code})` : ""}`;
+}
+
+export async function openSession(target: Target, address: Endpoint | Address, connectTimeoutMs = target.connectTimeoutMs): Promise<Session> {
+  return target.driver === "mysql" ? openMysql(target, address, connectTimeoutMs) : openPostgres(target, address, connectTimeoutMs);
+}
+
+function tlsOptions(target: Target): { ca?: string; rejectUnauthorized: boolean } | undefined {
+  if (target.tls.mode === "off") return undefined;
+  const ca = target.tls.caFile === undefined ? {} : { ca: readFileSync(target.tls.caFile, "utf8") };
+  return { ...ca, rejectUnauthorized: target.tls.mode === "verify" };
+}
+
+async function openMysql(target: Target, address: Address, connectTimeout: number): Promise<Session> {
+  const ssl = tlsOptions(target);
+  const connection = await mysql.createConnection({
+    host: address.host, port: address.port, user: target.user, password: readPassword(target), database: target.database,
+    connectTimeout, supportBigNumbers: true, ...(ssl ? { ssl } : {}),
+  });
+  // A connection that dies while idle has no caller to tell; the next statement reports it.
+  connection.on("error", () => {});
+  const run = async (options: { sql: string; infileStreamFactory?: () => Readable }, timeoutMs: number | undefined): Promise<unknown> => {
+    const work = connection.query(options as never).then(([answer]) => answer as unknown);
+    return within(work, timeoutMs, () => connection.destroy());
+  };
+  return {
+    address,
+    async query(sql, timeoutMs) {
+      const answer = await run({ sql }, timeoutMs);
+      return Array.isArray(answer) ? (answer as SqlRow[]) : [];
+    },
+    async load(sql, data, timeoutMs) {
+      return ((await run({ sql, infileStreamFactory: () => data }, timeoutMs)) as { affectedRows: number }).affectedRows;
+    },
+    close: () => connection.destroy(),
+  };
+}
+
+async function openPostgres(target: Target, address: Address, connectionTimeoutMillis: number): Promise<Session> {
+  const ssl = tlsOptions(target);
+  const client = new pg.Client({
+    host: address.host, port: address.port, user: target.user, password: readPassword(target), database: target.database,
+    connectionTimeoutMillis, keepAlive: true, application_name: "meshbench", ...(ssl ? { ssl } : {}),
+  });
+  client.on("error", () => {});
+  const close = (): void => {
+    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  };
+  try {
+    await client.connect();
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    address,
+    query: (sql, timeoutMs) => within(client.query(sql).then((result) => (Array.isArray(result) ? [] : (result.rows as SqlRow[]))), timeoutMs, close),
+    async load(sql, data, timeoutMs) {
+      const copy = client.query(copyFrom(sql));
+      await within(pipeline(data, copy), timeoutMs, close);
+      return copy.rowCount;
+    },
+    close,
+  };
+}
+
+async function within<T>(work: Promise<T>, timeoutMs: number | undefined, end: () => void): Promise<T> {
+  if (timeoutMs === undefined) return work;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      end();
+      reject(Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: "ETIMEDOUT" }));
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    // The loser may still reject when the session ends; nobody waits for it.
+    work.catch(() => {});
+  }
+}
