@@ -1,0 +1,92 @@
+/**
+ * A stand-in for the vendor's language host for Node.js programs, on the LanguageServer that the
+ * SDK's automation API uses. It runs the program in its own process. The vendor's host is used
+ * wherever it's installed.
+ *
+ * Usage: pulumi-language-nodejs [options] <engine address>; prints the port it listens on.
+ */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import grpc from "@grpc/grpc-js";
+import * as sdkServer from "@pulumi/pulumi/automation/server.js";
+import * as pulumi from "@pulumi/pulumi";
+import services from "@pulumi/pulumi/proto/language_grpc_pb.js";
+import language from "@pulumi/pulumi/proto/language_pb.js";
+
+type Callback<T> = (error: Partial<grpc.ServiceError> | null | undefined, response?: T) => void;
+type RunRequest = InstanceType<typeof language.RunRequest>;
+type RunResponse = InstanceType<typeof language.RunResponse>;
+
+async function load(request: RunRequest): Promise<unknown> {
+  const info = request.getInfo();
+  const directory = info?.getProgramDirectory() ?? request.getPwd();
+  const module: Record<string, unknown> = await import(pathToFileURL(join(directory, info?.getEntryPoint() ?? "")).href);
+  const exported = "default" in module ? module["default"] : { ...module };
+  return typeof exported === "function" ? await exported() : exported;
+}
+
+/** Says what went wrong as the vendor's host does: no stack for a mistake of the user. */
+async function report(error: unknown): Promise<void> {
+  const resource = pulumi.ResourceError.isInstance(error) ? error.resource : undefined;
+  const expected = pulumi.RunError.isInstance(error) || (pulumi.ResourceError.isInstance(error) && error.hideStack);
+  const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
+  await pulumi.log.error(expected ? message : `Running program failed with an unhandled exception:\n${stack ?? message}`, resource);
+}
+
+/** The SDK keeps this class out of its type declarations. */
+const { LanguageServer } = sdkServer as unknown as {
+  LanguageServer: new (program: () => Promise<unknown>) => {
+    program: () => Promise<unknown>;
+    run(call: { request: RunRequest }, callback: Callback<RunResponse>): void;
+    getPluginInfo(call: unknown, callback: Callback<unknown>): void;
+  };
+};
+
+class NodeLanguageHost extends LanguageServer {
+  constructor() {
+    super(async () => undefined);
+  }
+
+  override run(call: { request: RunRequest }, callback: Callback<RunResponse>): void {
+    const { request } = call;
+    process.chdir(request.getPwd());
+    this.program = () =>
+      load(request).catch(async (error: unknown) => {
+        await report(error);
+        throw error;
+      });
+    super.run(call, (error, response) =>
+      // Everything that failed has been reported by now; `bail` keeps the engine from saying it again.
+      callback(null, error ? new language.RunResponse().setBail(true) : response));
+  }
+
+  getRequiredPackages(_call: unknown, callback: Callback<unknown>): void {
+    callback(null, new language.GetRequiredPackagesResponse());
+  }
+
+  about(_call: unknown, callback: Callback<unknown>): void {
+    callback(null, new language.AboutResponse().setExecutable(process.execPath).setVersion(process.version));
+  }
+}
+
+const engine = process.ppid;
+setInterval(() => {
+  if (process.ppid !== engine) process.exit(1);
+}, 250).unref();
+
+const server = new grpc.Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
+const host = new NodeLanguageHost();
+const method = (name: keyof NodeLanguageHost) => (host[name] as (...args: never[]) => void).bind(host);
+server.addService(services.LanguageRuntimeService, {
+  run: method("run"),
+  about: method("about"),
+  getRequiredPackages: method("getRequiredPackages"),
+  getPluginInfo: method("getPluginInfo"),
+} as never);
+server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) => {
+  if (error) {
+    process.stderr.write(`pulumi-language-nodejs (stand-in): ${error.message}\n`);
+    process.exit(1);
+  }
+  process.stdout.write(`${port}\n`);
+});
