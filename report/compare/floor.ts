@@ -1,0 +1,99 @@
+/**
+ * The least a transaction can take by the speed of light between the sites, against what was measured.
+ *
+ * Replication: a Galera commit is delivered in total order, for which the writer has to hear from every member of the
+ * group: at least one round trip to the farthest one (galeracluster.com, "Certification-based replication"). Client: the
+ * driver sends one statement at a time and waits, so each statement costs a round trip to the endpoint. Where it is not
+ * known which node served, the nearest is taken: the floor stays a lower bound.
+ */
+import type { Point, Subject } from "../model.ts";
+
+export interface Rtt { between: (a: string, b: string) => number | null; max: number | null }
+
+export interface FloorTerm { what: string; times: number; rttMs: number; ms: number }
+export interface Floor { ms: number; terms: FloorTerm[]; measuredMs: number | null; source: "measured mean" | "threads / tps" | null }
+
+/** Mean RTT in ms by unordered pair of node names; the lower of the two directions. */
+export function rttOf(subject: Subject): Rtt {
+  const pairs = new Map<string, number>();
+  for (const entry of subject.context?.rttMatrix ?? []) {
+    if (!entry.rttMs || entry.from === entry.to) continue;
+    const key = [entry.from, entry.to].sort().join("\0");
+    pairs.set(key, Math.min(pairs.get(key) ?? Infinity, entry.rttMs.avg));
+  }
+  const database = new Set(nodes(subject, "database"));
+  const among = [...pairs].filter(([key]) => key.split("\0").every((n) => database.has(n))).map(([, rtt]) => rtt);
+  return {
+    between: (a, b) => (a === b ? 0 : (pairs.get([a, b].sort().join("\0")) ?? null)),
+    max: among.length ? Math.max(...among) : null,
+  };
+}
+
+function nodes(subject: Subject, role: string): string[] {
+  return (subject.context?.topology?.nodes ?? []).filter((n) => n.role === role).map((n) => n.name);
+}
+
+/** Highest RTT between two database nodes, ms; published sets may state one. Null when it is not known. */
+export function farthestRtt(subject: Subject): number | null {
+  const measured = rttOf(subject).max;
+  if (measured !== null) return measured;
+  const stated = subject.environment["highest RTT (ms)"];
+  return typeof stated === "number" ? stated : null;
+}
+
+/** Mean latency of a point; for a closed loop without one, threads / tps (Little's law). */
+export function meanLatency(point: Point): { ms: number; source: "measured mean" | "threads / tps" } | null {
+  if (point.avg) return { ms: point.avg.mean, source: "measured mean" };
+  if (point.tps && point.tps.mean > 0 && !point.key.includes("@")) return { ms: (point.threads / point.tps.mean) * 1000, source: "threads / tps" };
+  return null;
+}
+
+/** Commits that leave a writeset: one per transaction with BEGIN and COMMIT, one per statement without. */
+export function commitsPerTransaction(point: Point): number {
+  if (!point.mix || point.mix.write < 1e-9) return 0;
+  return point.mix.other >= 1.5 ? 1 : point.mix.write;
+}
+
+/** Floor of one point, or null when RTTs or the statement mix are not known. */
+export function floorOf(subject: Subject, point: Point): Floor | null {
+  const rtt = rttOf(subject);
+  const databases = nodes(subject, "database");
+  if (!point.mix || databases.length === 0 || !subject.context?.rttMatrix) return null;
+  const terms: FloorTerm[] = [];
+  const add = (what: string, times: number, rttMs: number) => {
+    if (times > 1e-9 && rttMs > 0) terms.push({ what, times, rttMs, ms: times * rttMs });
+  };
+
+  const galera = /galera|mariadb/i.test(subject.context.database?.engine ?? "") && databases.length > 1;
+  const commits = commitsPerTransaction(point);
+  if (galera && commits > 0) {
+    const farthest = databases.map((writer) => {
+      const others = databases.filter((n) => n !== writer).map((n) => rtt.between(writer, n));
+      return others.some((r) => r === null) ? null : Math.max(...(others as number[]));
+    });
+    if (farthest.every((f) => f !== null)) add("commit: round trip from the writer to the farthest node", commits, Math.min(...(farthest as number[])));
+  }
+
+  const driver = subject.result?.engine.node ?? nodes(subject, "driver")[0];
+  const statements = point.mix.read + point.mix.write + point.mix.other;
+  const served = endpointNodes(subject);
+  if (driver && served.length > 0) {
+    const legs = served.map((n) => rtt.between(driver, n));
+    if (legs.every((r) => r !== null)) add("statements: round trip from the driver to the endpoint", statements, Math.min(...(legs as number[])));
+    const proxies = served.filter((n) => !databases.includes(n));
+    if (proxies.length === served.length) {
+      const onward = proxies.flatMap((p) => databases.map((d) => rtt.between(p, d)));
+      if (onward.every((r) => r !== null)) add("statements: round trip from the proxy to the nearest database", statements, Math.min(...(onward as number[])));
+    }
+  }
+  const measured = meanLatency(point);
+  return { ms: terms.reduce((sum, t) => sum + t.ms, 0), terms, measuredMs: measured?.ms ?? null, source: measured?.source ?? null };
+}
+
+/** Names of the nodes behind the spec's endpoints: by mesh address, else by the endpoint's own name. */
+function endpointNodes(subject: Subject): string[] {
+  const known = subject.context?.topology?.nodes ?? [];
+  const endpoints = subject.result?.spec.target.endpoints ?? [];
+  const found = endpoints.map((e) => known.find((n) => n.meshAddress === e.host || n.name === e.host || n.name === e.name)?.name);
+  return found.every((n) => n !== undefined) ? (found as string[]) : [];
+}

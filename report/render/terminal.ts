@@ -1,0 +1,73 @@
+/** The comparison as terminal text. */
+import Table from "cli-table3";
+import type { Block, Comparison } from "../compare/compare.ts";
+import { describeDifference } from "../compare/compare.ts";
+import { number } from "../format.ts";
+import { caveatLines, figure, flags, floorText, forcedMark, moneyText, penaltyText, prepareLines, READING, ratioCell, subjectLine } from "./text.ts";
+
+const plain = { head: [], border: [] };
+
+export function renderTerminal(comparison: Comparison): string {
+  const { subjects, work } = comparison;
+  const labels = subjects.map((s) => s.label);
+  const out: string[] = [];
+  if (comparison.forced) out.push(`!! ${forcedMark(comparison)}`, ...work.incompatible.map((d) => `   ${describeDifference(d, labels)}`), "");
+  out.push(...subjects.map((s, i) => `${i === 0 && subjects.length > 1 ? "baseline  " : "          "}${subjectLine(s)}`), "");
+  for (const block of comparison.blocks) out.push(...renderBlock(comparison, block), "");
+  if (subjects.length > 1) out.push(...renderWork(comparison), "");
+  out.push(...prepareLines(subjects), ...caveatLines(subjects));
+  out.push(...READING);
+  return `${out.join("\n")}\n`;
+}
+
+function renderBlock(comparison: Comparison, block: Block): string[] {
+  const { subjects } = comparison;
+  const many = subjects.length > 1;
+  const cells = block.rows.flatMap((r) => r.cells);
+  const any = (has: (c: (typeof cells)[number]) => boolean) => cells.some(has);
+  const columns: { head: string; text: (c: (typeof cells)[number]) => string; show: boolean; right?: boolean }[] = [
+    { head: "tps", text: (c) => figure(c.point.tps), show: true, right: true },
+    { head: "tps ratio", text: (c) => ratioCell(c, "tps"), show: many },
+    { head: "qps", text: (c) => number(c.point.qps?.mean), show: any((c) => c.point.qps !== null), right: true },
+    { head: "avg", text: (c) => number(c.point.avg?.mean), show: any((c) => c.point.avg !== null), right: true },
+    { head: "p95", text: (c) => figure(c.point.p95), show: any((c) => c.point.p95 !== null), right: true },
+    { head: "p95 ratio", text: (c) => ratioCell(c, "p95"), show: many && any((c) => c.point.p95 !== null) },
+    { head: "p99", text: (c) => number(c.point.p99?.mean), show: any((c) => c.point.p99 !== null), right: true },
+    { head: "RTT floor of avg", text: floorText, show: any((c) => c.floor !== null && c.floor.ms > 0) },
+    { head: "per ms of RTT", text: penaltyText, show: any((c) => c.penalty !== null) },
+    { head: "per 10^6 tx", text: (c) => moneyText(subjects[c.subject]!, c.perMillion), show: any((c) => c.perMillion !== null) },
+    { head: "flags", text: (c) => flags(c.point).join("\n"), show: any((c) => flags(c.point).length > 0) },
+  ];
+  const shown = columns.filter((c) => c.show);
+  const lines = [`== ${block.key}${comparison.forced ? "  (not the same work)" : ""}`];
+  if (block.rows.length > 0) {
+    const table = new Table({
+      head: ["threads", "", ...shown.map((c) => c.head)], style: { ...plain, compact: true },
+      colAligns: ["right", "left", ...shown.map((c) => (c.right ? "right" as const : "left" as const))],
+    });
+    for (const row of block.rows) {
+      row.cells.forEach((cell, i) => table.push([i === 0 ? row.threads : "", subjects[cell.subject]!.label, ...shown.map((c) => c.text(cell))]));
+    }
+    lines.push(table.toString());
+  }
+  block.sweeps.forEach((sweep, i) => {
+    if (!sweep) return void lines.push(`   ${subjects[i]!.label}: not measured`);
+    const ratio = block.sweepRatios[i];
+    const average = sweep.averageTps === null ? "average not given" : `average ${number(sweep.averageTps)} tps${ratio ? ` (x${ratio.toFixed(2)})` : ""}`;
+    const peak = sweep.peakTps === null ? "peak not given" : `peak ${number(sweep.peakTps)} at ${sweep.peakThreads ?? "?"} threads`;
+    const p95 = sweep.averageP95 === null ? "" : `; average p95 ${number(sweep.averageP95)} ms`;
+    const saturation = sweep.saturation.at === null ? sweep.saturation.because : `saturates at ${sweep.saturation.at} threads (${sweep.saturation.because})`;
+    lines.push(`   ${subjects[i]!.label}: ${average}${sweep.given ? " as published" : ` over ${sweep.threads.length} thread count${sweep.threads.length === 1 ? "" : "s"}`}; ${peak}${p95}; ${saturation}`);
+  });
+  return lines;
+}
+
+function renderWork(comparison: Comparison): string[] {
+  const labels = comparison.subjects.map((s) => s.label);
+  const { work } = comparison;
+  const lines = [work.incompatible.length === 0 ? "same work   as far as it is stated: data, table options, reconnects, statements per transaction" : "same work   NO, see above"];
+  for (const u of work.unstated) lines.push(`not stated  ${u.what} (${u.missing.join(", ")})`);
+  for (const d of work.differences) lines.push(`${d.kind === "method" ? "method      " : "environment "}${describeDifference(d, labels)}`);
+  if (work.differences.length === 0) lines.push("            no difference of method or environment on record");
+  return lines;
+}

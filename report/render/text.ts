@@ -1,0 +1,95 @@
+/** Words for what a comparison found; shared by the terminal, Markdown and the HTML report. */
+import type { Cell, Comparison, Metric } from "../compare/compare.ts";
+import { priceOf } from "../compare/money.ts";
+import { duration, number, signed } from "../format.ts";
+import type { Point, Subject } from "../model.ts";
+import type { Estimate, Ratio } from "../stats.ts";
+import { halfWidth95 } from "../stats.ts";
+
+/** "1,234 ± 56" (half of the 95 % interval), without ± for a single run. */
+export function figure(e: Estimate | null): string {
+  if (!e) return "-";
+  const half = halfWidth95(e);
+  return half === null ? number(e.mean) : `${number(e.mean)} ± ${number(half)}`;
+}
+
+/** "x0.56 [0.52, 0.61] lower"; "x0.98 [0.93, 1.04] no evidence of a difference"; "x0.56 (one run)". */
+export function ratioText(r: Ratio | undefined): string {
+  if (!r) return "-";
+  const value = `x${r.value.toFixed(2)}`;
+  if (r.interval) return `${value} [${r.interval.low.toFixed(2)}, ${r.interval.high.toFixed(2)}]${r.verdict === "no evidence of a difference" ? " no evidence of a difference" : ""}`;
+  return r.verdict === "not tested" ? `${value} (no repeats)` : `${value} (no bounded interval: no evidence of a difference)`;
+}
+
+export function ratioCell(cell: Cell, metric: Metric): string {
+  return cell.subject === 0 ? "baseline" : ratioText(cell.ratios[metric]);
+}
+
+/** Everything that qualifies a point: cut short, errors, outages, a driver that was the bottleneck. */
+export function flags(point: Point): string[] {
+  const out: string[] = [];
+  if (point.completeWindows === 0) out.push(`CUT SHORT (${point.incompleteReason ?? "reason not recorded"})`);
+  else if (point.completeWindows < point.windows) out.push(`${point.windows - point.completeWindows} of ${point.windows} windows cut short, left out`);
+  if (point.errors > 0) {
+    const codes = Object.entries(point.errorsByCode).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([code, n]) => `${code}: ${n}`);
+    out.push(`${point.errors.toLocaleString("en-US")} errors${codes.length ? ` (${codes.join(", ")})` : ""}`);
+  }
+  if (point.longestGapSeconds !== null && point.longestGapSeconds >= 1) out.push(`outage ${point.longestGapSeconds.toFixed(1)} s`);
+  if (point.saturated.length > 0) out.push(`DRIVER SATURATED: ${point.saturated.join("; ")}`);
+  return [...out, ...point.notes];
+}
+
+export function floorText(cell: Cell): string {
+  if (!cell.floor) return "-";
+  if (cell.floor.measuredMs === null) return `${number(cell.floor.ms)} ms`;
+  const mark = cell.floor.source === "threads / tps" ? "~" : "";
+  return cell.floor.ms === 0 ? "none" : `${number(cell.floor.ms)} of ${mark}${number(cell.floor.measuredMs)} ms`;
+}
+
+export function penaltyText(cell: Cell): string {
+  if (!cell.penalty) return "-";
+  const mark = cell.penalty.derived ? "~" : "";
+  const tps = cell.penalty.tpsPercentPerMs === null ? "" : `, ${signed(cell.penalty.tpsPercentPerMs)} % tps`;
+  return `${mark}${signed(cell.penalty.roundTrips, 2)} ms${tps}`;
+}
+
+export function moneyText(subject: Subject, perMillion: number | null): string {
+  const price = priceOf(subject);
+  if (!price) return "no price given";
+  return perMillion === null ? "-" : `${perMillion.toFixed(perMillion < 0.1 ? 4 : 2)} ${price.currency}`;
+}
+
+/** One line per subject: what it is and what is wrong with it. */
+export function subjectLine(subject: Subject): string {
+  const when = subject.startedAt ? `, ${subject.startedAt}` : "";
+  const aborted = subject.complete ? "" : ` - INCOMPLETE: ${subject.incompleteReason}`;
+  const price = priceOf(subject);
+  const spent = price && subject.hours !== null ? `, ${(price.perHour * subject.hours).toFixed(2)} ${price.currency} for ${subject.hours.toFixed(2)} h` : "";
+  return `${subject.label} (${subject.kind === "run" ? subject.source : `published: ${subject.source}`}${when}${spent})${aborted}`;
+}
+
+export const READING = [
+  "tps, qps: per second, mean over repeats ± half of its 95 % interval (Student t). Latencies in ms; p95 and p99 are means of the repeats' percentiles.",
+  "Ratios are to the first subject, [95 % interval by Fieller's theorem]. Each interval stands for itself: of 20 true equalities about one shows a difference.",
+];
+
+export function forcedMark(comparison: Comparison): string {
+  return comparison.forced ? "NOT THE SAME WORK - compared because it was forced; ratios do not isolate the topology" : "";
+}
+
+/** How long loading took, and how much longer than on the baseline. */
+export function prepareLines(subjects: readonly Subject[]): string[] {
+  const base = subjects[0]?.prepareSeconds ?? null;
+  return subjects.flatMap((s, i) => {
+    if (s.prepareSeconds === null) return [];
+    const times = i > 0 && base ? ` (x${(s.prepareSeconds / base).toFixed(2)})` : "";
+    return [`prepare   ${s.label}: ${duration(s.prepareSeconds)}${times}`];
+  });
+}
+
+/** Caveats with the subjects they hold for; one that several share is said once. */
+export function caveatLines(subjects: readonly Subject[]): string[] {
+  const by = new Map<string, string[]>();
+  for (const s of subjects) for (const c of s.caveats) by.set(c, [...(by.get(c) ?? []), s.label]);
+  return [...by].map(([caveat, labels]) => `note      ${labels.length === subjects.length && labels.length > 1 ? "all" : labels.join(", ")}: ${caveat}`);
+}

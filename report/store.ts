@@ -1,0 +1,135 @@
+/**
+ * Results on disk are the store: results/<stack>/<run-id>.json, one file per run, append-only.
+ * A file appears whole or not at all and is never overwritten, so two writers cannot harm each other.
+ */
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, readdir, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SCHEMA_VERSION, explain, runResultSchema } from "../workloads/contract.ts";
+import type { RunResult } from "../workloads/contract.ts";
+import { ReportError } from "./errors.ts";
+
+export interface StoredResult { path: string; result: RunResult }
+/** A file that could not be read: it is named, and the rest of the store stays usable. */
+export interface SkippedFile { path: string; reason: string }
+/** Turns a document of version N into one of version N + 1. */
+export type Upgrade = (document: Record<string, unknown>) => Record<string, unknown>;
+
+/** One entry per schema version that was left behind, by the old version's number. Version 1 is the first. */
+const upgrades: Record<number, Upgrade> = {};
+
+const namePattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/;
+
+function checkName(what: string, value: string): void {
+  if (!namePattern.test(value)) {
+    throw new ReportError(`${what}: got ${JSON.stringify(value)}; letters, digits, '_', '.', '-' are allowed, at most 63`);
+  }
+}
+
+/** Parses and validates a result of this or an older version. Throws ReportError in one line that says what is wrong. */
+export function parseResult(text: string, from: Record<number, Upgrade> = upgrades, current = SCHEMA_VERSION): RunResult {
+  let document: Record<string, unknown>;
+  try {
+    document = JSON.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    throw new ReportError(`is not JSON (${(error as Error).message})`);
+  }
+  if (typeof document !== "object" || document === null || document["kind"] !== "meshbench-result") {
+    throw new ReportError("is not a meshbench result (no \"kind\": \"meshbench-result\")");
+  }
+  let version = document["schema"];
+  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
+    throw new ReportError(`schema: got ${JSON.stringify(version) ?? "nothing"}, a whole number from 1 to ${current} is needed`);
+  }
+  if (version > current) throw new ReportError(`was written by a newer meshbench (schema ${version}; this one reads up to ${current})`);
+  while (version < current) {
+    const upgrade: Upgrade | undefined = from[version];
+    if (!upgrade) throw new ReportError(`schema ${version} can no longer be read`);
+    document = { ...upgrade(document), schema: version + 1 };
+    version += 1;
+  }
+  const parsed = runResultSchema.safeParse(document);
+  if (!parsed.success) {
+    const problems = explain(parsed.error, document).split("\n");
+    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+    throw new ReportError(`is not a valid result: ${problems[0]}${more}`);
+  }
+  return parsed.data;
+}
+
+/** Reads one result file. Throws ReportError that names the file. */
+export async function readResult(path: string): Promise<RunResult> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new ReportError(code === "ENOENT" ? `${path}: there is no such file` : `${path}: cannot be read (${code})`);
+  }
+  try {
+    return parseResult(text);
+  } catch (error) {
+    if (error instanceof ReportError) throw new ReportError(`${path}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Stacks that have a folder in the store, sorted. */
+export async function listStacks(root: string): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+  return entries.filter((e) => e.isDirectory() && !e.name.startsWith(".")).map((e) => e.name).sort();
+}
+
+/** Every result of a stack, oldest first by its start, and the files that had to be skipped. */
+export async function listResults(root: string, stack: string): Promise<{ results: StoredResult[]; skipped: SkippedFile[] }> {
+  checkName("stack", stack);
+  const files = await readdir(join(root, stack)).catch(() => []);
+  const results: StoredResult[] = [];
+  const skipped: SkippedFile[] = [];
+  for (const file of files.filter((f) => f.endsWith(".json") && !f.startsWith(".")).sort()) {
+    const path = join(root, stack, file);
+    try {
+      results.push({ path, result: await readResult(path) });
+    } catch (error) {
+      if (!(error instanceof ReportError)) throw error;
+      skipped.push({ path, reason: error.message });
+    }
+  }
+  results.sort((a, b) => a.result.startedAt.localeCompare(b.result.startedAt));
+  return { results, skipped };
+}
+
+/**
+ * Adds a result to the store and returns its path. The same run saved twice is no error; another result under a run id
+ * that is taken is: ReportError, and what is there stays.
+ */
+export async function saveResult(root: string, stack: string, result: RunResult): Promise<string> {
+  checkName("stack", stack);
+  checkName("runId", result.runId);
+  const folder = join(root, stack);
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, `${result.runId}.json`);
+  const text = `${JSON.stringify(result)}\n`;
+  parseResult(text);
+  const temporary = join(folder, `.${result.runId}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`);
+  const handle = await open(temporary, "wx", 0o644);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+    await handle.close();
+    await link(temporary, path).catch(async (error: NodeJS.ErrnoException) => {
+      // File systems without hard links: exclusive creation still never overwrites, though a crash can leave half a file.
+      if (error.code === "EPERM" || error.code === "ENOTSUP") await writeFile(path, text, { flag: "wx" });
+      else throw error;
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if ((await readFile(path, "utf8")) !== text) {
+      throw new ReportError(`${path}: another result already has this run id; results are never overwritten`);
+    }
+  } finally {
+    await handle.close().catch(() => undefined);
+    await unlink(temporary).catch(() => undefined);
+  }
+  return path;
+}
