@@ -1,17 +1,30 @@
 /** The k column: drawn from 1..tableSize by the spec's rand-type, as `sysbench prepare` draws it. */
 import type { RunSpec } from "../contract.ts";
-import type { KSource } from "./loader.ts";
+import { distribution, DISTRIBUTIONS } from "../engine/distributions.ts";
+import type { DistributionName, DistributionOptions } from "../engine/distributions.ts";
+import type { DrawK } from "./loader.ts";
 
-/** sysbench's default `special`: of 4 draws 3 are uniform over the central 1 %, one is the mean of 12 uniforms. */
-export function kSource(spec: Pick<RunSpec, "data">): KSource {
-  const size = Math.max(1, spec.data.tableSize);
-  return (random) => () => {
-    if (random() < 0.75 * 2 ** 32) {
-      const width = Math.max(1, Math.floor(size * 0.01));
-      return 1 + Math.floor((size - width) / 2) + Math.floor((random() / 2 ** 32) * width);
+/** sysbench's defaults. */
+const DEFAULTS: DistributionOptions = {
+  rand_type: "special", rand_spec_iter: 12, rand_spec_pct: 1, rand_spec_res: 75, rand_pareto_h: 0.2, rand_zipfian_exp: 0.8,
+};
+
+/** Throws with the option's name for a rand-* option of `data.options` that is not known. */
+export function drawKOf(spec: Pick<RunSpec, "data">): DrawK {
+  const options: DistributionOptions = { ...DEFAULTS };
+  for (const [given, value] of Object.entries(spec.data.options)) {
+    const key = given.replaceAll("-", "_");
+    if (!key.startsWith("rand_")) continue;
+    if (key === "rand_type") {
+      if (!DISTRIBUTIONS.includes(value as DistributionName)) throw new Error(`data.options.${given}: got ${JSON.stringify(value)}, ${DISTRIBUTIONS.join(", ")} are allowed`);
+      options.rand_type = value as DistributionName;
+    } else if (Object.hasOwn(DEFAULTS, key)) {
+      const number = Number(value);
+      if (!Number.isFinite(number) || number < 0) throw new Error(`data.options.${given}: got ${JSON.stringify(value)}, a number of at least 0 is allowed`);
+      options[key as Exclude<keyof DistributionOptions, "rand_type">] = number;
     }
-    let sum = 0;
-    for (let i = 0; i < 12; i++) sum += 1 + Math.floor((random() / 2 ** 32) * size);
-    return Math.floor(sum / 12);
-  };
+  }
+  const draw = distribution(options);
+  const size = Math.max(1, spec.data.tableSize);
+  return (random) => draw(random, 1, size);
 }

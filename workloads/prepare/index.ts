@@ -2,7 +2,7 @@
 import type { RunResult, RunSpec } from "../contract.ts";
 import type { Chunk } from "./chunks.ts";
 import { dialectOf, tableName } from "./dialect.ts";
-import { kSource } from "./draw-k.ts";
+import { drawKOf } from "./draw-k.ts";
 import { openFirst } from "./endpoint.ts";
 import { readTables } from "./inspect.ts";
 import { ChunkLoader } from "./loader.ts";
@@ -35,7 +35,7 @@ export async function prepare(spec: RunSpec, { onProgress, signal }: PrepareOpti
   signal.throwIfAborted();
   const options = tableOptions(spec);
   const bulk = bulkTables(spec);
-  const session = await openFirst(spec.target);
+  const session = await openFirst(spec.target, true);
   const stop = (): void => session.close();
   signal.addEventListener("abort", stop);
   try {
@@ -54,7 +54,7 @@ export async function prepare(spec: RunSpec, { onProgress, signal }: PrepareOpti
       if (action === "recreate") await session.query(`DROP TABLE ${tableName(table)}`, DDL_TIMEOUT_MS);
       if (action === "create" || action === "recreate") await session.query(dialect.createTable(table, options), DDL_TIMEOUT_MS);
     }
-    const loaded = await loadAll(spec, plans, new ChunkLoader(spec, server.method, kSource(spec), server.maxStatementBytes), server.method, { onProgress, signal });
+    const loaded = await loadAll(spec, plans, new ChunkLoader(spec, server.method, drawKOf(spec), server.maxStatementBytes), server.method, { onProgress, signal });
     const changed = plans.filter((plan) => plan.action !== "reuse");
     if (spec.target.driver === "postgres") await finishPostgres(session, changed, spec.data.tableSize, options.autoInc);
     const loadSeconds = seconds();

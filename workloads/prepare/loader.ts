@@ -1,9 +1,10 @@
 /** Loads one chunk over one session, by the method that was chosen. */
 import { Readable } from "node:stream";
 import type { RunSpec } from "../contract.ts";
+import { Random } from "../engine/random.ts";
 import type { Chunk } from "./chunks.ts";
 import { tableName } from "./dialect.ts";
-import { chunkRandom, ROW_BYTES, writeRows } from "./rows.ts";
+import { ROW_BYTES, writeRows } from "./rows.ts";
 import type { RowFormat } from "./rows.ts";
 import type { Session } from "./session.ts";
 
@@ -14,21 +15,21 @@ const PIECE_ROWS = 640;
 /** sysbench's statement size for its multi-row INSERTs. */
 const INSERT_BYTES = 512 * 1024;
 
-/** Makes the k column's generator from a 32-bit one. */
-export type KSource = (random: () => number) => () => number;
+/** Draws a value of the k column. */
+export type DrawK = (random: Random) => number;
 
 export class ChunkLoader {
   readonly #method: Method;
   readonly #seed: number;
-  readonly #kSource: KSource;
+  readonly #drawK: DrawK;
   readonly #statementTimeoutMs: number;
   readonly #insertRows: number;
 
   /** maxStatementBytes: the server's max_allowed_packet, for INSERT. */
-  constructor(spec: RunSpec, method: Method, kSource: KSource, maxStatementBytes: number) {
+  constructor(spec: RunSpec, method: Method, drawK: DrawK, maxStatementBytes: number) {
     this.#method = method;
     this.#seed = spec.seed;
-    this.#kSource = kSource;
+    this.#drawK = drawK;
     // A chunk is thousands of rows: it may take longer than any statement of a workload.
     this.#statementTimeoutMs = Math.max(300_000, spec.target.statementTimeoutMs);
     this.#insertRows = Math.max(1, Math.floor(Math.min(INSERT_BYTES, maxStatementBytes - 1024) / ROW_BYTES));
@@ -63,8 +64,9 @@ export class ChunkLoader {
   }
 
   *#pieces(chunk: Chunk, format: RowFormat, rows: number): Generator<Buffer> {
-    const random = chunkRandom(this.#seed, chunk.table, chunk.index);
-    const drawK = this.#kSource(random);
+    // The stream depends on seed, table and chunk only: a chunk that is loaded again after an error has the same rows.
+    const random = new Random(this.#seed, chunk.table, chunk.index);
+    const drawK = (): number => this.#drawK(random);
     for (let first = chunk.first; first <= chunk.last; first += rows) {
       const last = Math.min(chunk.last, first + rows - 1);
       const buffer = Buffer.allocUnsafeSlow((last - first + 1) * ROW_BYTES);

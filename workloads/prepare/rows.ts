@@ -2,6 +2,7 @@
  * Rows of sysbench's tables, written as digits straight into a buffer: (id, k, c, pad) with
  * c = 10 groups of 11 random digits joined by '-', pad = 5 such groups.
  */
+import type { Random } from "../engine/random.ts";
 
 /** Three ASCII digits for each of 0..999. */
 const THREE = new Uint8Array(3000);
@@ -22,32 +23,9 @@ export const ROW_BYTES = 216;
 /** text: tab-separated, as LOAD DATA and COPY read it by default. values: `(id,k,'c','pad'),` for INSERT. */
 export type RowFormat = "text" | "values";
 
-/**
- * A 32-bit generator (sfc32, C. Doty-Humphrey's PractRand). The stream depends on seed, table and chunk only,
- * so a chunk that is loaded again after an error has the same rows.
- */
-export function chunkRandom(seed: number, table: number, chunk: number): () => number {
-  let a = seed % 4294967296 | 0;
-  let b = (Math.floor(seed / 4294967296) ^ Math.imul(table, 0x9e3779b1)) | 0;
-  let c = Math.imul(chunk + 1, 0x85ebca6b) | 0;
-  let counter = 1;
-  const next = (): number => {
-    const t = (((a + b) | 0) + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = (c << 21) | (c >>> 11);
-    c = (c + t) | 0;
-    return t >>> 0;
-  };
-  // The author's advice: neighbouring seeds are told apart only after some rounds.
-  for (let i = 0; i < 15; i++) next();
-  return next;
-}
-
 /** Writes rows first..last (ids) at the start of `buffer`; returns the bytes written. */
 export function writeRows(
-  buffer: Uint8Array, format: RowFormat, first: number, last: number, random: () => number, drawK: () => number,
+  buffer: Uint8Array, format: RowFormat, first: number, last: number, random: Random, drawK: () => number,
 ): number {
   let at = 0;
   const values = format === "values";
@@ -77,12 +55,12 @@ export function writeRows(
 }
 
 /** `count` groups of 11 digits joined by '-': 6 digits from one 32-bit draw, 5 from the next. */
-export function writeGroups(buffer: Uint8Array, start: number, count: number, random: () => number): number {
+export function writeGroups(buffer: Uint8Array, start: number, count: number, random: Random): number {
   let at = start;
   for (let group = 0; group < count; group++) {
     if (group > 0) buffer[at++] = DASH;
-    const six = Math.floor(random() * SIX_DIGITS);
-    const five = Math.floor(random() * FIVE_DIGITS);
+    const six = Math.floor((random.bits() >>> 0) * SIX_DIGITS);
+    const five = Math.floor((random.bits() >>> 0) * FIVE_DIGITS);
     const high = Math.floor(six / 1000);
     let p = 3 * high;
     buffer[at] = THREE[p]!;

@@ -59,8 +59,11 @@ export function describe(error: unknown, address: Address, target: Pick<Target, 
   return `${where}: ${message}${code && !message.includes(code) ? ` (${code})` : ""}`;
 }
 
-export async function openSession(target: Target, address: Endpoint | Address, connectTimeoutMs = target.connectTimeoutMs): Promise<Session> {
-  return target.driver === "mysql" ? openMysql(target, address, connectTimeoutMs) : openPostgres(target, address, connectTimeoutMs);
+/** noDatabase: a MySQL session without a default database, which a Galera node takes in any state. */
+export type SessionOptions = { connectTimeoutMs?: number; noDatabase?: boolean };
+
+export async function openSession(target: Target, address: Endpoint | Address, options: SessionOptions = {}): Promise<Session> {
+  return target.driver === "mysql" ? openMysql(target, address, options) : openPostgres(target, address, options);
 }
 
 function tlsOptions(target: Target): { ca?: string; rejectUnauthorized: boolean } | undefined {
@@ -69,11 +72,12 @@ function tlsOptions(target: Target): { ca?: string; rejectUnauthorized: boolean 
   return { ...ca, rejectUnauthorized: target.tls.mode === "verify" };
 }
 
-async function openMysql(target: Target, address: Address, connectTimeout: number): Promise<Session> {
+async function openMysql(target: Target, address: Address, { connectTimeoutMs = target.connectTimeoutMs, noDatabase = false }: SessionOptions): Promise<Session> {
   const ssl = tlsOptions(target);
   const connection = await mysql.createConnection({
-    host: address.host, port: address.port, user: target.user, password: readPassword(target), database: target.database,
-    connectTimeout, supportBigNumbers: true, ...(ssl ? { ssl } : {}),
+    host: address.host, port: address.port, user: target.user, password: readPassword(target),
+    ...(noDatabase ? {} : { database: target.database }),
+    connectTimeout: connectTimeoutMs, supportBigNumbers: true, ...(ssl ? { ssl } : {}),
   });
   // A connection that dies while idle has no caller to tell; the next statement reports it.
   connection.on("error", () => {});
@@ -94,11 +98,11 @@ async function openMysql(target: Target, address: Address, connectTimeout: numbe
   };
 }
 
-async function openPostgres(target: Target, address: Address, connectionTimeoutMillis: number): Promise<Session> {
+async function openPostgres(target: Target, address: Address, { connectTimeoutMs = target.connectTimeoutMs }: SessionOptions): Promise<Session> {
   const ssl = tlsOptions(target);
   const client = new pg.Client({
     host: address.host, port: address.port, user: target.user, password: readPassword(target), database: target.database,
-    connectionTimeoutMillis, keepAlive: true, application_name: "meshbench", ...(ssl ? { ssl } : {}),
+    connectionTimeoutMillis: connectTimeoutMs, keepAlive: true, application_name: "meshbench", ...(ssl ? { ssl } : {}),
   });
   client.on("error", () => {});
   const close = (): void => {

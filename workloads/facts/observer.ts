@@ -1,0 +1,98 @@
+/** Looks at the database nodes through SQL while a run goes on. It never throws into the run. */
+import type { RunSpec, Target } from "../contract.ts";
+import { describe, openSession } from "../prepare/session.ts";
+import type { Session } from "../prepare/session.ts";
+import type { NodeSample } from "./delta.ts";
+import { sampleMysql, samplePostgres, variablesMysql, variablesPostgres } from "./queries.ts";
+import type { PostgresViews } from "./queries.ts";
+
+export type { NodeSample, ServerFacts } from "./delta.ts";
+export { deltas } from "./delta.ts";
+
+export interface Observer {
+  /** One entry per node, in the spec's order; resolves within `timeoutMs` whatever the nodes do. */
+  sample(): Promise<NodeSample[]>;
+  /** Version and the variables that matter, by node; a node that does not answer is absent. */
+  variables(): Promise<Record<string, Record<string, string>>>;
+  close(): void;
+}
+
+/** A round trip across the world is 0.3 s; connecting takes about four. A node slower than this is shown as not answering. */
+const DEFAULT_TIMEOUT_MS = 2000;
+
+export async function openObserver(target: Target, nodes: RunSpec["observe"], timeoutMs = DEFAULT_TIMEOUT_MS): Promise<Observer> {
+  const watched = nodes.map((node) => new WatchedNode(target, node, timeoutMs));
+  let closed = false;
+  return {
+    sample: () => Promise.all(watched.map((node) => node.sample())),
+    async variables() {
+      const answers = await Promise.all(watched.map((node) => node.variables()));
+      return Object.fromEntries(watched.flatMap((node, i) => (answers[i] ? [[node.name, answers[i]] as const] : [])));
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      for (const node of watched) node.close();
+    },
+  };
+}
+
+class WatchedNode {
+  readonly name: string;
+  readonly #target: Target;
+  readonly #node: RunSpec["observe"][number];
+  readonly #timeoutMs: number;
+  readonly #views: PostgresViews = { sql: undefined };
+  #session: Session | undefined;
+  #closed = false;
+  /** Samples of one node queue up behind each other: a connection carries one statement at a time. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(target: Target, node: RunSpec["observe"][number], timeoutMs: number) {
+    this.#target = target;
+    this.#node = node;
+    this.#timeoutMs = timeoutMs;
+    this.name = node.name;
+  }
+
+  async sample(): Promise<NodeSample> {
+    const mysql = this.#target.driver === "mysql";
+    const answer = await this.#ask((session, ms) => (mysql ? sampleMysql(session, ms) : samplePostgres(session, ms, this.#views)));
+    return "error" in answer ? { node: this.name, at: Date.now(), error: answer.error } : { node: this.name, at: Date.now(), values: answer.value };
+  }
+
+  async variables(): Promise<Record<string, string> | undefined> {
+    const mysql = this.#target.driver === "mysql";
+    const answer = await this.#ask(mysql ? variablesMysql : variablesPostgres);
+    return "error" in answer ? undefined : answer.value;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#session?.close();
+    this.#session = undefined;
+  }
+
+  #ask<T>(question: (session: Session, timeoutMs: number) => Promise<T>): Promise<{ value: T } | { error: string }> {
+    const turn = this.#last.then(() => this.#attempt(question));
+    this.#last = turn;
+    const late = new Promise<{ error: string }>((resolve) => {
+      const timer = setTimeout(() => resolve({ error: `${this.#node.host}:${this.#node.port}: no answer within ${this.#timeoutMs} ms` }), this.#timeoutMs);
+      void turn.then(() => clearTimeout(timer));
+    });
+    return Promise.race([turn, late]);
+  }
+
+  async #attempt<T>(question: (session: Session, timeoutMs: number) => Promise<T>): Promise<{ value: T } | { error: string }> {
+    if (this.#closed) return { error: "the observer is closed" };
+    try {
+      this.#session ??= await openSession(this.#target, this.#node, { connectTimeoutMs: this.#timeoutMs, noDatabase: true });
+      if (this.#closed) throw new Error("the observer is closed");
+      return { value: await question(this.#session, this.#timeoutMs) };
+    } catch (error) {
+      this.#session?.close();
+      this.#session = undefined;
+      return { error: describe(error, this.#node, this.#target) };
+    }
+  }
+}

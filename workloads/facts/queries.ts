@@ -1,0 +1,65 @@
+/** One sample, or the variables, over one session. */
+import type { Session } from "../prepare/session.ts";
+import type { Values } from "./delta.ts";
+import { MYSQL_STATUS, MYSQL_VARIABLES, POSTGRES_SETTINGS } from "./names.ts";
+
+const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
+const STATUS = `SHOW GLOBAL STATUS WHERE Variable_name IN (${quoted(MYSQL_STATUS.flatMap((group) => group.names))})`;
+const VARIABLES = `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${quoted(MYSQL_VARIABLES)})`;
+const SETTINGS = `SELECT name, setting || COALESCE(' x ' || NULLIF(unit, ''), '') AS setting FROM pg_settings WHERE name IN (${quoted(POSTGRES_SETTINGS)})`;
+
+/** Each view apart: which exist depends on the version, and servers that only speak the protocol have few of them. */
+const POSTGRES_VIEWS = [
+  "SELECT * FROM pg_stat_database WHERE datname = current_database()",
+  "SELECT * FROM pg_stat_bgwriter",
+  "SELECT * FROM pg_stat_checkpointer",
+  "SELECT * FROM pg_stat_wal",
+  "SELECT count(*) FILTER (WHERE state = 'active') AS backends_active, count(*) FILTER (WHERE wait_event_type = 'Lock') AS locks_waiting FROM pg_stat_activity",
+];
+/** Identities and times, not measurements. */
+const POSTGRES_SKIPPED = new Set(["datid", "datname", "stats_reset", "checksum_last_failure"]);
+
+/** Which of the views a server has, found out with its first sample. */
+export type PostgresViews = { sql: string[] | undefined };
+
+export async function sampleMysql(session: Session, timeoutMs: number): Promise<Values> {
+  const values: Values = {};
+  for (const row of await session.query(STATUS, timeoutMs)) values[String(row["Variable_name"])] = numberOrText(row["Value"]);
+  return values;
+}
+
+export async function variablesMysql(session: Session, timeoutMs: number): Promise<Record<string, string>> {
+  return Object.fromEntries((await session.query(VARIABLES, timeoutMs)).map((row) => [String(row["Variable_name"]), String(row["Value"])]));
+}
+
+export async function samplePostgres(session: Session, timeoutMs: number, views: PostgresViews): Promise<Values> {
+  const values: Values = {};
+  const known: string[] = [];
+  for (const sql of views.sql ?? POSTGRES_VIEWS) {
+    try {
+      const rows = await session.query(sql, timeoutMs);
+      for (const [name, value] of Object.entries(rows[0] ?? {})) {
+        if (value !== null && !POSTGRES_SKIPPED.has(name)) values[name] = numberOrText(value);
+      }
+      known.push(sql);
+    } catch (error) {
+      // Undefined table, column, function or feature: this server has no such view. Anything else is the node's trouble.
+      if (!["42P01", "42703", "42883", "0A000"].includes((error as { code?: string }).code ?? "")) throw error;
+    }
+  }
+  views.sql ??= known;
+  return values;
+}
+
+export async function variablesPostgres(session: Session, timeoutMs: number): Promise<Record<string, string>> {
+  const settings = await session.query(SETTINGS, timeoutMs);
+  const version = await session.query("SELECT version() AS version", timeoutMs);
+  return Object.fromEntries([...settings.map((row) => [String(row["name"]), String(row["setting"])]), ["version", String(version[0]?.["version"])]]);
+}
+
+/** "12" and "0.5" become numbers; words, lists and "" stay text. */
+export function numberOrText(value: unknown): string | number {
+  if (typeof value === "number") return value;
+  const text = String(value);
+  return /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text) ? Number(text) : text;
+}
