@@ -1,0 +1,197 @@
+#!/usr/bin/env node
+/** Command line of the local nodes: JSON in and out, progress on stderr, exit code 1 with one sentence on error. */
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { z } from "zod";
+import { check, installMissing, requireMachine } from "./check.ts";
+import { buildImage, imageRoot } from "./image.ts";
+import { findLeftovers, listSummaries, purgeLab, type LabSummary } from "./leftovers.ts";
+import { setLink, showLinks, type LinkChange } from "./links.ts";
+import { applyNetwork } from "./network.ts";
+import { createNode, deleteNode, nodeCommand, startNode, stopNode } from "./nodes.ts";
+import { listLabs } from "./registry.ts";
+import { LabError } from "./run.ts";
+import { labName, networkRequest, nodeName, nodeRequest, parse } from "./schema.ts";
+
+const print = (value: unknown): void => void process.stdout.write(JSON.stringify(value, null, 2) + "\n");
+
+async function readInput<T extends z.ZodType>(schema: T, what: string): Promise<z.output<T>> {
+  const input = await text(process.stdin);
+  let value: unknown;
+  try {
+    value = JSON.parse(input);
+  } catch (error) {
+    throw new LabError(`${what}: JSON is expected on stdin (${input.trim() ? (error as Error).message : "nothing came"})`);
+  }
+  return parse(schema, value, what);
+}
+
+const seconds = (given: string) => {
+  const value = Number(given);
+  if (!(value >= 0 && value <= 1800) || given.trim() === "") throw new InvalidArgumentError("A number of seconds from 0 to 1800 is expected.");
+  return value;
+};
+const figure = (given: string) => {
+  const value = Number(given);
+  if (!(value >= 0) || given.trim() === "") throw new InvalidArgumentError("A number from 0 up is expected.");
+  return value;
+};
+const lab = () => new Option("--lab <lab>", "name of the lab").argParser((value) => parse(labName, value, "--lab")).makeOptionMandatory();
+const node = () => new Option("--name <node>", "name of the node").argParser((value) => parse(nodeName, value, "--name")).makeOptionMandatory();
+
+const program = new Command("lab")
+  .description("Debian nodes on this machine, in sites joined by emulated wide-area links. Needs root.")
+  .showHelpAfterError("(--help lists the commands and options)");
+
+program
+  .command("check")
+  .description("say whether this machine can run local nodes")
+  .option("--install", "install the Debian packages that are missing")
+  .action(async (options: { install?: true }) => {
+    const installed = options.install ? await installMissing() : [];
+    await requireMachine();
+    print({ ...(await check()), installed });
+  });
+
+const image = program.command("image").description("the node image");
+image.command("build").description("build it, unless it is there").action(async () => {
+  await requireMachine();
+  print(await buildImage());
+});
+image.command("path").description("print its directory").action(() => void process.stdout.write(imageRoot() + "\n"));
+
+const network = program.command("network").description("sites and the links between them");
+network
+  .command("apply")
+  .description('make or change a lab\'s network; stdin: {"lab", "sites": [{"name", "nat"?}], "links": [{"between": [a, b], "rttMs", "jitterMs"?, "lossPct"?, "rateMbit"?}]}')
+  .action(async () => {
+    const request = await readInput(networkRequest, "network");
+    await requireMachine();
+    print(await applyNetwork(request));
+  });
+network
+  .command("delete")
+  .description('remove the lab\'s network and every node in it; --lab, or stdin: {"lab"}')
+  .option("--lab <lab>", "name of the lab", (value: string) => parse(labName, value, "--lab"))
+  .action(async (options: { lab?: string }) => {
+    const name = options.lab ?? (await readInput(networkRequest.pick({ lab: true }).loose(), "network")).lab;
+    print(await purgeLab(name));
+  });
+
+const nodes = program.command("node").description("nodes");
+nodes
+  .command("create")
+  .description('make a node and wait until sshd answers (and cloud-init is done, when there is user data); stdin: {"lab", "site", "name", "authorizedKeys": [], "userData"?, "hostKeyPrivate"?, "labels"?: {project, stack, run, owner, expires}, "cpus"?, "memoryMb"?, "timeoutSeconds"?: 60}')
+  .action(async () => print(await createNode(await readInput(nodeRequest, "node"))));
+nodes
+  .command("delete")
+  .description("shut a node down and remove it; one that is gone is fine")
+  .addOption(lab())
+  .addOption(node())
+  .option("--grace <seconds>", "how long the shutdown may take; 0 pulls the plug", seconds, 10)
+  .action(async (o: { lab: string; name: string; grace: number }) => print(await deleteNode(o.lab, o.name, o.grace * 1000)));
+nodes
+  .command("stop")
+  .description("shut a node down; its disk stays")
+  .addOption(lab())
+  .addOption(node())
+  .option("--grace <seconds>", "how long the shutdown may take", seconds, 60)
+  .action(async (o: { lab: string; name: string; grace: number }) => print(await stopNode(o.lab, o.name, o.grace * 1000)));
+nodes
+  .command("kill")
+  .description("end everything in a node at once, as a power cut; its disk stays")
+  .addOption(lab())
+  .addOption(node())
+  .action(async (o: { lab: string; name: string }) => print(await stopNode(o.lab, o.name, 0)));
+nodes
+  .command("start")
+  .description("boot a node that is down, on the disk it had")
+  .addOption(lab())
+  .addOption(node())
+  .option("--timeout <seconds>", "how long to wait for sshd", seconds, 60)
+  .action(async (o: { lab: string; name: string; timeout: number }) => print(await startNode(o.lab, o.name, o.timeout * 1000)));
+nodes
+  .command("exec")
+  .description("run a command inside a node; its exit code is passed on")
+  .addOption(lab())
+  .addOption(node())
+  .argument("<command...>", "the command, after --")
+  .action(async (command: string[], o: { lab: string; name: string }) => {
+    const [enter = "", ...args] = await nodeCommand(o.lab, o.name);
+    const child = spawn(enter, [...args, ...command], { stdio: "inherit" });
+    child.on("error", (error) => fail(new LabError(`${enter}: ${error.message}`)));
+    child.on("close", (code) => (process.exitCode = code ?? 137));
+  });
+
+const link = program.command("link").description("links between sites");
+link
+  .command("set")
+  .description("change a link of a running lab")
+  .addOption(lab())
+  .requiredOption("--between <a,b>", "the two sites")
+  .option("--rtt <ms>", "round-trip time that the link adds", figure)
+  .option("--jitter <ms>", "one-way delay varies by plus or minus this", figure)
+  .option("--loss <percent>", "packets lost, each way", figure)
+  .option("--rate <mbit>", "rate each way in Mbit/s, 0 for no limit", figure)
+  .addOption(new Option("--cut", "let nothing through").conflicts("restore"))
+  .option("--restore", "undo --cut")
+  .action(async (o: { lab: string; between: string; rtt?: number; jitter?: number; loss?: number; rate?: number; cut?: true; restore?: true }) => {
+    const change: LinkChange = {
+      ...(o.rtt === undefined ? {} : { rttMs: o.rtt }),
+      ...(o.jitter === undefined ? {} : { jitterMs: o.jitter }),
+      ...(o.loss === undefined ? {} : { lossPct: o.loss }),
+      ...(o.rate === undefined ? {} : { rateMbit: o.rate }),
+      ...(o.cut ? { cut: true } : {}),
+      ...(o.restore ? { cut: false } : {}),
+    };
+    print(await setLink(o.lab, o.between, change));
+  });
+link.command("show").description("settings and counters of a lab's links").addOption(lab()).action(async (o: { lab: string }) => print(await showLinks(o.lab)));
+
+program
+  .command("list")
+  .description("labs on this machine and their nodes")
+  .option("--json", "as JSON")
+  .action(async (o: { json?: true }) => {
+    const labs = await listSummaries();
+    if (o.json) print(labs);
+    else process.stdout.write(labs.length ? labs.map(describeLab).join("\n") + "\n" : "no labs\n");
+  });
+
+function describeLab({ lab: name, block, sites, nodes: members, relayRunning }: LabSummary): string {
+  const head = `${name}  ${block}  ${sites.length} sites  ${members.length} nodes${relayRunning ? "" : "  (relay not running)"}`;
+  const lines = members.map((member) => {
+    const state = member.state === "creating" ? "incomplete" : member.running ? "running" : "down";
+    const expiry = member.labels.expires ? `  expires ${member.labels.expires}${member.expired ? " (past)" : ""}` : "";
+    return `  ${member.name}  ${member.site}  ${member.address}  ${state}${expiry}`;
+  });
+  return [head, ...lines].join("\n");
+}
+
+program
+  .command("purge")
+  .description("remove everything of a lab, or of all labs")
+  .addOption(new Option("--lab <lab>", "name of the lab").argParser((value) => parse(labName, value, "--lab")))
+  .addOption(new Option("--all", "all labs of this machine").conflicts("lab"))
+  .action(async (o: { lab?: string; all?: true }) => {
+    if (!o.lab && !o.all) throw new LabError("purge: --lab <lab> or --all is needed");
+    const labs = o.lab ? [o.lab] : await listLabs();
+    const purged = [];
+    for (const name of labs) purged.push(await purgeLab(name));
+    print(purged);
+  });
+program
+  .command("leftovers")
+  .description("what exists of a lab on this machine; empty lists: nothing")
+  .addOption(lab())
+  .option("--json", "as JSON (it always is)")
+  .action(async (o: { lab: string }) => print(await findLeftovers(o.lab)));
+
+function fail(error: unknown): void {
+  const known = error instanceof LabError;
+  process.stderr.write(`lab: ${known ? error.message : `unexpected: ${error instanceof Error ? error.stack : String(error)}`}\n`);
+  process.exitCode = 1;
+}
+
+await program.parseAsync().catch(fail);

@@ -1,0 +1,100 @@
+/** The node image: a Debian 12 root directory, built once per recipe and shared read-only by all nodes. */
+import { createHash } from "node:crypto";
+import { mkdir, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { cacheBase } from "./cache.ts";
+import { withLock } from "./lock.ts";
+import { machineAptOptions, machineSources } from "./mirror.ts";
+import { DISABLED_UNITS, DPKG_OPTIONS, FILES, MASKED_UNITS, PACKAGES } from "./recipe.ts";
+import { LabError, progress, run, tryRun } from "./run.ts";
+import { SUITE } from "./mirror.ts";
+
+const BUILD_LIMIT_MS = 20 * 60_000;
+
+/** Directory of the image of the present recipe, whether it is there or not. */
+export function imageRoot(): string {
+  const recipe = JSON.stringify([SUITE, PACKAGES, DPKG_OPTIONS, DISABLED_UNITS, MASKED_UNITS, FILES]);
+  return join(cacheBase(), "images", createHash("sha256").update(recipe).digest("hex").slice(0, 12), "root");
+}
+
+const exists = (path: string) => stat(path).then(() => true, () => false);
+
+/** @throws LabError when the image has not been built. */
+export async function requireImage(): Promise<string> {
+  const root = imageRoot();
+  if (await exists(root)) return root;
+  throw new LabError("the node image has not been built yet; `lab image build` builds it (about a minute)");
+}
+
+/** Builds the image unless it is there; one builder at a time. @returns its root directory. */
+export async function buildImage(): Promise<{ path: string; built: boolean; seconds: number }> {
+  const started = Date.now();
+  const root = imageRoot();
+  const base = dirname(root);
+  const built = !(await exists(root)) && (await withLock(`image ${base.slice(-60)}`, BUILD_LIMIT_MS, async () => {
+    if (await exists(root)) return false;
+    await mkdir(base, { recursive: true });
+    // What a killed builder left.
+    for (const entry of await readdir(base)) await rm(join(base, entry), { recursive: true, force: true });
+    const partial = join(base, "partial");
+    try {
+      await bootstrap(partial);
+      await customize(partial);
+    } catch (error) {
+      await rm(partial, { recursive: true, force: true });
+      throw error;
+    }
+    await rename(partial, root);
+    return true;
+  }));
+  const seconds = Math.round((Date.now() - started) / 100) / 10;
+  progress(built ? `node image built in ${seconds} s: ${root}` : `node image is there: ${root}`);
+  return { path: root, built, seconds };
+}
+
+async function bootstrap(target: string): Promise<void> {
+  progress(`node image: Debian ${SUITE} with ${PACKAGES.length} packages and what they need`);
+  const options = ['APT::Install-Recommends "false"', ...(await machineAptOptions())];
+  const result = await tryRun(
+    "mmdebstrap",
+    [
+      "--mode=root", "--variant=minbase", `--include=${PACKAGES.join(",")}`,
+      ...options.map((option) => `--aptopt=${option}`),
+      ...DPKG_OPTIONS.map((option) => `--dpkgopt=${option}`),
+      SUITE, target, ...(await machineSources()),
+    ],
+    {
+      timeoutMs: BUILD_LIMIT_MS,
+      onLine: (line) => {
+        if (line.startsWith("I: ")) progress(`node image: ${line.slice(3)}`);
+      },
+    },
+  );
+  if (result.code !== 0) {
+    const errors = result.stderr.split("\n").filter((line) => /^(E|Err|W):|dpkg: error/.test(line));
+    throw new LabError(`the node image can't be built: ${errors.slice(0, 2).join("; ") || `mmdebstrap ended with code ${result.code}`}`);
+  }
+}
+
+async function customize(root: string): Promise<void> {
+  progress("node image: settings");
+  for (const [path, text] of Object.entries(FILES)) {
+    await rm(join(root, path), { force: true });
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text, { mode: 0o644 });
+  }
+  await run("systemctl", [`--root=${root}`, "disable", "-q", ...(await present(root, DISABLED_UNITS))]);
+  for (const unit of MASKED_UNITS) {
+    await rm(join(root, "etc/systemd/system", unit), { recursive: true, force: true });
+    await symlink("/dev/null", join(root, "etc/systemd/system", unit));
+  }
+  const ssh = join(root, "etc/ssh");
+  for (const entry of await readdir(ssh)) if (entry.startsWith("ssh_host_")) await rm(join(ssh, entry));
+  for (const path of ["etc/apt/apt.conf.d/99mmdebstrap", "etc/hostname", "var/lib/dbus/machine-id"]) await rm(join(root, path), { force: true });
+  await writeFile(join(root, "etc/machine-id"), "");
+}
+
+async function present(root: string, units: string[]): Promise<string[]> {
+  const found = await Promise.all(units.map((unit) => exists(join(root, "lib/systemd/system", unit))));
+  return units.filter((_, i) => found[i]);
+}

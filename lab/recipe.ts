@@ -1,0 +1,65 @@
+/** What is in a node's image. Any change here makes another image: its directory is named by this recipe's hash. */
+
+export const PACKAGES = [
+  // The system.
+  "systemd", "systemd-sysv", "dbus", "openssh-server", "sudo", "procps", "ca-certificates", "cloud-init", "python3",
+  // Networks.
+  "iproute2", "iputils-ping", "iptables", "nftables", "iperf3", "wireguard-tools", "wireguard-go", "curl", "socat",
+  // Databases, their state transfers and clients.
+  "mariadb-server", "galera-4", "mariadb-backup", "rsync", "postgresql-client", "zstd", "pv",
+  // Proxies and load.
+  "haproxy", "sysbench",
+  // What a MaxScale built from source is linked against.
+  "libcurl4", "libpcre2-8-0", "libjansson4", "libmicrohttpd12", "libodbc2", "libssh-4", "libzstd1", "libuuid1",
+  "libsqlite3-0", "libpam0g", "libssl3",
+];
+
+/** Left out of every package: nobody reads manuals on a node. */
+export const DPKG_OPTIONS = [
+  "force-unsafe-io",
+  "path-exclude=/usr/share/doc/*",
+  "path-exclude=/usr/share/man/*",
+  "path-exclude=/usr/share/locale/*",
+];
+
+/**
+ * Installed, and started by whoever wants them. The two sockets would hold port 3306 with no server behind it.
+ */
+export const DISABLED_UNITS = [
+  "mariadb.service", "mariadb.socket", "mariadb-extra.socket", "haproxy.service", "iperf3.service", "nftables.service", "rsync.service",
+];
+
+/** Of no use in a node without a console, a network manager or hardware, and slow to start. */
+export const MASKED_UNITS = [
+  "systemd-logind.service", "systemd-networkd.service", "systemd-networkd.socket", "systemd-networkd-wait-online.service",
+  "systemd-resolved.service", "systemd-timesyncd.service", "console-getty.service", "getty.target", "getty-static.service",
+  "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
+  "fstrim.timer", "motd-news.timer", "cloud-init-hotplugd.socket", "systemd-update-utmp.service",
+  "systemd-pcrphase.service", "systemd-pcrphase-sysinit.service", "modprobe@.service",
+];
+
+/** Files of the image, by path. */
+export const FILES: Record<string, string> = {
+  "etc/ssh/sshd_config.d/10-lab.conf": `# Reverse look-ups wait for a name server that is not there.
+UseDNS no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+HostKey /etc/ssh/ssh_host_ed25519_key
+AcceptEnv MESHBENCH_*
+# Many steps reach a new node at once.
+MaxStartups 100:30:200
+MaxSessions 100
+`,
+  "etc/systemd/journald.conf.d/10-lab.conf": "[Journal]\nStorage=volatile\nRuntimeMaxUse=16M\nForwardToConsole=no\n",
+  "etc/systemd/system.conf.d/10-lab.conf": "[Manager]\nDefaultTimeoutStopSec=20s\nStatusUnitFormat=name\n",
+  "etc/cloud/cloud.cfg.d/90-lab.cfg": `datasource_list: [NoCloud]
+network: {config: disabled}
+# The locales package is not there, and C.UTF-8 needs none.
+locale: C.UTF-8
+`,
+  "etc/default/locale": "LANG=C.UTF-8\n",
+  // No name server: look-ups fail at once instead of waiting.
+  "etc/resolv.conf": "",
+  "etc/fstab": "",
+};
