@@ -1,0 +1,126 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { buildEngine, moduleFolder } from "./engine-build.ts";
+import { installEngine, installPlugin } from "./engine-install.ts";
+import { withLock } from "./lock.ts";
+import { cacheFolder, checkout, nodeBinary, onPath, ToolError } from "./paths.ts";
+import { sayOnStderr, type Say } from "./progress.ts";
+import { commandPlugin, commandVersion, languageHost, missing, standInPath } from "./standins.ts";
+
+const run = promisify(execFile);
+
+export interface Engine {
+  /** The Pulumi CLI, an absolute path; `dirname(dirname(binary))` is a root for `PulumiCommand.get`. */
+  binary: string;
+  version: string;
+  /** Where it comes from: PATH, the vendor's installer, or built here from the Go module. */
+  source: "path" | "installed" | "built";
+  /** What the engine's process needs on top of `process.env`. */
+  env: Record<string, string>;
+  /** The vendor's programs that stand-ins stand in for; empty when the vendor's are all here. */
+  standIns: string[];
+}
+
+/** The SDK in node_modules says which engine it needs: its own version or a newer one. */
+export function neededVersion(): string {
+  const file = join(checkout, "node_modules", "@pulumi", "pulumi", "package.json");
+  if (!existsSync(file)) throw new ToolError("node_modules is missing or incomplete: run npm ci");
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}
+
+/** Whether `version` is at least `needed`; both are three numbers and no more. */
+export function isEnough(version: string, needed: string): boolean {
+  const [have, want] = [version, needed].map((text) => text.split(".").map(Number));
+  for (let i = 0; i < 3; i++) {
+    const difference = (have?.[i] ?? NaN) - (want?.[i] ?? NaN);
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}
+
+async function versionOf(binary: string): Promise<string> {
+  const environment = { ...process.env, PULUMI_SKIP_UPDATE_CHECK: "true" };
+  try {
+    const { stdout } = await run(binary, ["version"], { timeout: 20_000, env: environment });
+    return stdout.trim().replace(/^v/, "");
+  } catch {
+    return "";
+  }
+}
+
+async function locate(needed: string, say: Say): Promise<Pick<Engine, "binary" | "version" | "source">> {
+  const present = onPath("pulumi", process.env["PATH"]);
+  if (present !== undefined) {
+    const version = await versionOf(present);
+    if (/^\d+\.\d+\.\d+/.test(version) && isEnough(version, needed)) return { binary: present, version, source: "path" };
+    say(`${present} is Pulumi ${version || "(of no known version)"}, and ${needed} or newer is needed: getting another one.`);
+  }
+  const cache = cacheFolder();
+  const sums = createHash("sha256").update(readFileSync(join(moduleFolder, "go.sum"))).digest("hex").slice(0, 12);
+  const installedRoot = join(cache, `pulumi-${needed}-installed`);
+  const builtRoot = join(cache, `pulumi-${needed}-${sums}`);
+  const cached = (): Pick<Engine, "binary" | "version" | "source"> | undefined => {
+    for (const [root, source] of [[installedRoot, "installed"], [builtRoot, "built"]] as const) {
+      const binary = join(root, "bin", "pulumi");
+      if (existsSync(binary)) return { binary, version: needed, source };
+    }
+    return undefined;
+  };
+  return cached() ?? withLock(join(cache, `pulumi-${needed}.lock`), async () => {
+    if (!cached() && !(await installEngine(needed, installedRoot, cache, say))) {
+      await buildEngine(needed, join(builtRoot, "bin", "pulumi"), say);
+    }
+    const found = cached();
+    if (!found) throw new ToolError(`Pulumi ${needed} was made but isn't in ${cache}`);
+    return found;
+  }, (pid) => say(`Waiting for process ${pid}, which is getting Pulumi ${needed}.`));
+}
+
+let resolved: Promise<Engine> | undefined;
+
+/**
+ * Finds the Pulumi engine, or gets it. The vendor's language host and command plugin are used
+ * where they are; only what is missing is replaced by a stand-in, put on the engine's PATH.
+ *
+ * @throws ToolError when there is no way to get it; the message says what to do.
+ */
+export function resolveEngine(say: Say = sayOnStderr): Promise<Engine> {
+  resolved ??= resolve(say).catch((error: unknown) => {
+    resolved = undefined;
+    throw error;
+  });
+  return resolved;
+}
+
+async function resolve(say: Say): Promise<Engine> {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const node = nodeBinary();
+  if (node === process.execPath && (major < 22 || (major === 22 && minor < 18))) {
+    throw new ToolError(`Node ${process.versions.node} can't run this project, and npm installed no newer one: run npm ci (it brings Node 24 for Linux on x86-64), or install Node 24`);
+  }
+  const engine = await locate(neededVersion(), say);
+  const lacking = missing(engine.binary, process.env);
+  if (lacking.commandPlugin && engine.source !== "built" && (await installPlugin(engine.binary, commandVersion, cacheFolder(), say))) {
+    lacking.commandPlugin = missing(engine.binary, process.env).commandPlugin;
+  }
+  const standIns = [...(lacking.languageHost ? [languageHost] : []), ...(lacking.commandPlugin ? [commandPlugin] : [])];
+  const path = [
+    dirname(node),
+    ...(standIns.length > 0 ? [standInPath(standIns)] : []),
+    dirname(engine.binary),
+    process.env["PATH"] ?? "",
+  ].join(delimiter);
+  return {
+    ...engine,
+    standIns,
+    env: {
+      PATH: path,
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      // Where the vendor's host is out of reach, a missing plugin is an error at once, not after minutes.
+      ...(engine.source === "built" && { PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true" }),
+    },
+  };
+}

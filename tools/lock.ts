@@ -1,0 +1,59 @@
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Whether a process of that id is there; one of another user counts. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function holder(file: string): number | undefined {
+  try {
+    return Number(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The lock file appears with its content or not at all: a link to a finished file. */
+function take(file: string): boolean {
+  const own = `${file}.${process.pid}`;
+  writeFileSync(own, String(process.pid));
+  try {
+    linkSync(own, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/**
+ * Runs `work` while no other process holds the lock. A lock whose process is gone is taken over;
+ * `waiting` is called once a second while another one works.
+ */
+export async function withLock<T>(file: string, work: () => Promise<T>, waiting: (pid: number) => void): Promise<T> {
+  mkdirSync(dirname(file), { recursive: true });
+  while (!take(file)) {
+    const pid = holder(file);
+    if (pid === undefined) continue;
+    if (!isAlive(pid)) {
+      rmSync(file, { force: true });
+      continue;
+    }
+    waiting(pid);
+    await sleep(1000);
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(file, { force: true });
+  }
+}

@@ -1,0 +1,58 @@
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+
+/** The folder that holds package.json, Pulumi.yaml and all the rest. */
+export const checkout = dirname(import.meta.dirname);
+
+/** Where an error of the user's making, or of the machine's, is one sentence and no stack trace. */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+}
+
+function writable(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * What is expensive to get and worth keeping between checkouts: $MESHBENCH_CACHE, else
+ * /var/cache/meshbench for root, else ~/.cache/meshbench.
+ */
+export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  const chosen = environment["MESHBENCH_CACHE"];
+  if (chosen) {
+    if (writable(chosen)) return chosen;
+    throw new ToolError(`MESHBENCH_CACHE is ${chosen}, which can't be written to; name a folder that can`);
+  }
+  if (process.getuid?.() === 0 && writable("/var/cache/meshbench")) return "/var/cache/meshbench";
+  const own = join(homedir(), ".cache", "meshbench");
+  if (writable(own)) return own;
+  throw new ToolError(`no folder to cache the Pulumi engine in: ${own} can't be written to; set MESHBENCH_CACHE`);
+}
+
+/** The first program of that name on a PATH, leaving out some folders. */
+export function onPath(program: string, path: string | undefined, without: string[] = []): string | undefined {
+  for (const folder of (path ?? "").split(delimiter)) {
+    if (folder === "" || without.includes(folder)) continue;
+    const file = join(folder, program);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // not in this folder
+    }
+  }
+  return undefined;
+}
+
+/** Node for the Pulumi program: the one npm installed, else the one that runs this. */
+export function nodeBinary(): string {
+  const installed = join(checkout, "node_modules", ".bin", "node");
+  return existsSync(installed) ? installed : process.execPath;
+}

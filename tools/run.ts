@@ -1,0 +1,138 @@
+import { spawn, type StdioOptions } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { resolveEngine, type Engine } from "./engine.ts";
+import { onPath, ToolError } from "./paths.ts";
+import { sayOnStderr, type Say } from "./progress.ts";
+import { openProject, stateFile, type Project } from "./project.ts";
+import { clearStaleLocks, hasPendingOperations, settle, type Deployment } from "./recover.ts";
+import { committedStacks, syncStackFiles } from "./stack-files.ts";
+
+export interface RunOptions {
+  /** Made ready before the run: created on first use, stale locks and half-done operations cleared. */
+  stack?: string;
+  project?: Project;
+  env?: Record<string, string>;
+  stdio?: StdioOptions;
+  /** Written to the engine's standard input; only with a piped one. */
+  input?: string;
+  /** Set for `destroy`: half-done creates are then listed so that they get deleted. */
+  destroying?: boolean;
+  say?: Say;
+  signal?: AbortSignal;
+}
+
+export interface RunResult {
+  /** The engine's exit code; 128 + n for a signal. */
+  code: number;
+  /** Empty unless stdio is piped. */
+  stdout: string;
+  stderr: string;
+}
+
+/** Whether Ctrl-C reaches the child by itself: this process is in the terminal's foreground group. */
+function inForeground(): boolean {
+  try {
+    const fields = (readFileSync("/proc/self/stat", "utf8").split(") ").pop() ?? "").split(" ");
+    const [group, foreground] = [fields[2], fields[5]];
+    return group === foreground;
+  } catch {
+    return false;
+  }
+}
+
+const signalNumbers: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
+
+/**
+ * Runs the engine and passes signals on: the first one lets it finish what is under way, a second
+ * one ends it. Should this process be killed, the kernel tells the engine to stop (setpriv), so
+ * that none runs on unattended.
+ */
+function execute(engine: Engine, args: string[], project: Project, options: RunOptions): Promise<RunResult> {
+  const setpriv = onPath("setpriv", process.env["PATH"]);
+  const command = setpriv === undefined ? [engine.binary] : [setpriv, "--pdeathsig", "INT", engine.binary];
+  const stdio = options.input === undefined ? (options.stdio ?? "inherit") : "pipe";
+  return new Promise((resolve, reject) => {
+    const child = spawn(command[0] ?? "", [...command.slice(1), ...args], {
+      cwd: project.work,
+      env: { ...process.env, ...engine.env, ...project.env, ...options.env },
+      stdio,
+    });
+    const output = { stdout: "", stderr: "" };
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+    if (options.input !== undefined) child.stdin?.end(options.input);
+    const interrupt = () => {
+      if (!inForeground()) child.kill("SIGINT");
+    };
+    const terminate = () => child.kill("SIGTERM");
+    const abort = () => child.kill("SIGINT");
+    process.on("SIGINT", interrupt);
+    process.on("SIGTERM", terminate);
+    process.on("SIGHUP", terminate);
+    options.signal?.addEventListener("abort", abort);
+    const cleanUp = () => {
+      process.off("SIGINT", interrupt);
+      process.off("SIGTERM", terminate);
+      process.off("SIGHUP", terminate);
+      options.signal?.removeEventListener("abort", abort);
+    };
+    child.once("error", (error) => {
+      cleanUp();
+      reject(new ToolError(`Pulumi could not be started: ${error.message}`));
+    });
+    child.once("close", (code, signal) => {
+      cleanUp();
+      resolve({ code: code ?? 128 + (signal ? (signalNumbers[signal] ?? 0) : 0), ...output });
+    });
+  });
+}
+
+async function quietly(engine: Engine, args: string[], project: Project, input?: string): Promise<RunResult> {
+  const options: RunOptions = input === undefined ? { stdio: ["ignore", "pipe", "pipe"] } : { input };
+  const result = await execute(engine, [...args, "--non-interactive"], project, options);
+  if (result.code !== 0) {
+    throw new ToolError(`pulumi ${args.join(" ")}: ${result.stderr.trim().replace(/^error: /, "") || `exit code ${result.code}`}`);
+  }
+  return result;
+}
+
+async function exists(engine: Engine, project: Project, stack: string): Promise<boolean> {
+  const file = stateFile(project, stack);
+  if (file !== undefined) return existsSync(file);
+  const { stdout } = await quietly(engine, ["stack", "ls", "--json"], project);
+  return (JSON.parse(stdout) as { name: string }[]).some(({ name }) => name === stack || name.endsWith(`/${stack}`));
+}
+
+/** Makes a stack ready to run: created when it has a committed file, and freed of what a kill left. */
+async function prepare(engine: Engine, project: Project, stack: string, options: RunOptions): Promise<void> {
+  const say = options.say ?? sayOnStderr;
+  if (!(await exists(engine, project, stack))) {
+    if (!committedStacks(project).includes(stack)) return; // the engine's own error says it best
+    await quietly(engine, ["stack", "init", stack, "--no-select"], project);
+    say(`Created stack ${stack}.`);
+  }
+  clearStaleLocks(project, stack, say);
+  if (!hasPendingOperations(project, stack)) return;
+  const { stdout } = await quietly(engine, ["stack", "export", "--stack", stack], project);
+  const { deployment, adopted, unknown } = settle(JSON.parse(stdout) as Deployment, options.destroying ?? false);
+  await quietly(engine, ["stack", "import", "--stack", stack], project, JSON.stringify(deployment));
+  say(`An earlier run of stack ${stack} was killed; what it had under way is settled.` +
+    (adopted.length > 0 ? ` To be deleted too, in case they exist: ${adopted.join(", ")}.` : ""));
+  if (unknown.length > 0) {
+    say(`Being created when it was killed, and not listed in the state: ${unknown.join(", ")}. Look for them at their provider.`);
+  }
+}
+
+/**
+ * Runs `pulumi` with the project's defaults. The engine is found or made first, see `resolveEngine`.
+ *
+ * @throws ToolError when there is no engine, or a stack can't be made ready. An engine that fails
+ * is no exception: its exit code is in the result.
+ */
+export async function runPulumi(args: string[], options: RunOptions = {}): Promise<RunResult> {
+  const project = options.project ?? openProject();
+  const engine = await resolveEngine(options.say);
+  syncStackFiles(project);
+  if (options.stack !== undefined) await prepare(engine, project, options.stack, options);
+  return execute(engine, args, project, options);
+}

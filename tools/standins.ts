@@ -1,0 +1,50 @@
+import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { checkout, nodeBinary, onPath } from "./paths.ts";
+
+export const languageHost = "pulumi-language-nodejs";
+export const commandPlugin = "pulumi-resource-command";
+export const commandVersion = "1.2.1";
+
+function pluginFolder(environment: NodeJS.ProcessEnv): string {
+  const home = environment["PULUMI_HOME"] ?? join(homedir(), ".pulumi");
+  return join(home, "plugins", `resource-command-v${commandVersion}`);
+}
+
+/** Which of the vendor's programs this machine has not. */
+export function missing(engine: string, environment: NodeJS.ProcessEnv): { languageHost: boolean; commandPlugin: boolean } {
+  const without = [standInFolder()];
+  return {
+    languageHost: !existsSync(join(dirname(engine), languageHost)) && onPath(languageHost, environment["PATH"], without) === undefined,
+    commandPlugin: onPath(commandPlugin, environment["PATH"], without) === undefined &&
+      !existsSync(join(pluginFolder(environment), commandPlugin)),
+  };
+}
+
+export function standInFolder(): string {
+  return join(checkout, ".meshbench", "stand-ins");
+}
+
+/**
+ * Makes one folder per set of stand-ins, to be put on PATH: the engine finds plugins there by
+ * their names. Node keeps what it compiled in a cache beside them: half of a stand-in's start.
+ */
+export function standInPath(names: string[]): string {
+  const folder = join(standInFolder(), names.join("+"));
+  for (const name of names) {
+    const file = join(folder, name);
+    const script = [
+      "#!/bin/sh",
+      `# A stand-in for the vendor's ${name}, which this machine doesn't have.`,
+      `export NODE_COMPILE_CACHE='${join(checkout, ".meshbench", "compile-cache")}'`,
+      `exec '${nodeBinary()}' '${join(checkout, "test", "standins", name, "main.ts")}' "$@"`,
+      "",
+    ].join("\n");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(`${file}.${process.pid}`, script);
+    chmodSync(`${file}.${process.pid}`, 0o755);
+    renameSync(`${file}.${process.pid}`, file);
+  }
+  return folder;
+}
