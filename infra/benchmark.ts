@@ -1,0 +1,61 @@
+/** The post-deploy component: ships the workloads to the driver, runs them there, brings the results back. */
+import * as pulumi from "@pulumi/pulumi";
+import { local, remote } from "@pulumi/command";
+import type { RunContext, RunSpecInput } from "../workloads/contract.ts";
+import { onNode, type Node } from "./node.ts";
+import type { Shipment } from "./benchmark/bundle.ts";
+import type { RunSummary } from "./benchmark/summary.ts";
+import { installScript } from "./benchmark/unit.ts";
+
+export interface BenchmarkArgs {
+  driver: Node;
+  spec: RunSpecInput;
+  runKey: string;
+  runtime: Shipment;
+  bundle: Shipment;
+  password: pulumi.Output<string>;
+  /** Joins the spec's context: what was measured or read back. */
+  measured: pulumi.Output<Partial<RunContext>>;
+  /** Where results go, relative to the project's root. */
+  resultsDir: string;
+  /** What must be in service before the load begins. */
+  after: pulumi.Resource[];
+}
+
+export class Benchmark extends pulumi.ComponentResource {
+  readonly summary: pulumi.Output<RunSummary>;
+
+  constructor(args: BenchmarkArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("meshbench:index:Benchmark", "benchmark", {}, opts);
+    const shipped = this.ship(args);
+    const installed = this.install(args);
+    const collected = this.collect(args, [shipped, installed]);
+    this.summary = collected.stdout.apply((text) => JSON.parse(text) as RunSummary);
+    this.registerOutputs();
+  }
+
+  /** Depends on the driver node alone, and so runs beside everything that is still being built. */
+  private ship({ driver, runtime, bundle }: BenchmarkArgs): pulumi.Resource {
+    const input = driver.connection.apply((connection) => JSON.stringify({ connection, sudo: driver.sudo, files: [runtime, bundle] }));
+    return this.program("driver-runtime", "infra/benchmark/ship.ts", input, [runtime.sha256, bundle.sha256], driver, []);
+  }
+
+  private install({ driver, spec, runKey, runtime, bundle, password, measured, after }: BenchmarkArgs): remote.Command {
+    const text = measured.apply((more) => JSON.stringify({ ...spec, context: { ...spec.context, ...more } }));
+    return onNode("run-spec", driver, {
+      script: installScript(runKey, runtime.target, bundle.target),
+      stdin: pulumi.interpolate`${password}\n${text}`,
+      triggers: [runKey],
+    }, { parent: this, dependsOn: after });
+  }
+
+  private collect({ driver, runKey, resultsDir }: BenchmarkArgs, dependsOn: pulumi.Resource[]): local.Command {
+    const input = driver.connection.apply((connection) => JSON.stringify({ connection, sudo: driver.sudo, runKey, resultsDir }));
+    return this.program("run", "infra/benchmark/collect.ts", input, [runKey], driver, dependsOn);
+  }
+
+  private program(name: string, path: string, stdin: pulumi.Output<string>, triggers: string[], driver: Node, dependsOn: pulumi.Resource[]): local.Command {
+    return new local.Command(name, { create: `node ${path}`, stdin: pulumi.secret(stdin), triggers, dir: pulumi.getRootDirectory(), logging: "stderr", addPreviousOutputInEnv: false },
+      { parent: this, dependsOn, ...(driver.resource === undefined ? {} : { deletedWith: driver.resource }) });
+  }
+}

@@ -1,0 +1,43 @@
+/** Topology and profile -> RunSpec. Pure. */
+import { createHash } from "node:crypto";
+import type { Endpoint, RunSpecInput, Target } from "../../workloads/contract.ts";
+import type { Config } from "../config/schema.ts";
+import { expandSteps } from "../config/profiles.ts";
+import { DATABASE_NAME, DATABASE_USER } from "../databases/database.ts";
+import type { NodePlan } from "../topology.ts";
+import { PASSWORD_FILE, RUN_ID_PLACEHOLDER } from "./unit.ts";
+
+export interface RunTarget { endpoints: Endpoint[]; policy: Target["policy"] }
+
+/** Everything of a spec that is known before anything exists; what is measured later joins its context. */
+export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): RunSpecInput {
+  const { profile } = config;
+  return {
+    schema: 1,
+    runId: config.runId ?? RUN_ID_PLACEHOLDER,
+    seed: config.seed,
+    target: {
+      driver: "mysql", ...target, database: DATABASE_NAME, user: DATABASE_USER, passwordFile: PASSWORD_FILE,
+      reconnect: config.driver.reconnect, preparedStatements: config.driver.preparedStatements,
+    },
+    data: profile.data,
+    steps: expandSteps(profile),
+    order: profile.order,
+    restSeconds: profile.restSeconds,
+    observe: nodes.filter((n) => n.roles.includes("database")).map((n) => ({ name: n.name, host: n.meshAddress, port: 3306, site: n.site })),
+    context: {
+      topology: {
+        sites: config.sites.map(({ name, kind, nodes: count }) => ({ name, kind, nodes: count })),
+        nodes: nodes.map(({ name, site, roles, meshAddress }) => ({ name, site, role: roles.join("+"), meshAddress })),
+        links: config.links,
+      },
+      database: { engine: config.database.engine, options: { ...config.database.options, ...config.database.variables } },
+    },
+  };
+}
+
+/** Names a run: the same work on the same topology with the same engine has the same key. 12 hexadecimal digits. */
+export function runKey(spec: RunSpecInput, shipped: { sha256: string }[], config: Pick<Config, "database" | "proxy">): string {
+  const known = JSON.stringify([spec, shipped.map((s) => s.sha256), config.database, config.proxy]);
+  return createHash("sha256").update(known).digest("hex").slice(0, 12);
+}

@@ -1,0 +1,67 @@
+/** The run on the driver node: a systemd unit, so that no SSH session has to live as long as it does. Pure text. */
+import { shellQuote } from "../node.ts";
+import { writeFile } from "../scripts.ts";
+
+export const RUNS_DIR = "/var/lib/meshbench/runs";
+export const PASSWORD_FILE = "/etc/meshbench/database-password";
+/** Stands in the spec until the driver begins: the moment is part of the id. */
+export const RUN_ID_PLACEHOLDER = "@run-id@";
+
+const UNIT = `[Unit]
+Description=meshbench run %i
+
+[Service]
+Type=exec
+ExecStart=/bin/bash ${RUNS_DIR}/%i/command
+StandardOutput=append:${RUNS_DIR}/%i/log
+StandardError=append:${RUNS_DIR}/%i/log
+LimitNOFILE=65536
+TimeoutStopSec=60
+`;
+
+/** stdin: a line with the password, then the spec. A spec that is already there stays: its run may be under way. */
+export function installScript(runKey: string, runtime: string, bundle: string): string {
+  const dir = `${RUNS_DIR}/${runKey}`;
+  const command = `cd ${dir}
+rm -f exit
+${runtime} ${bundle} bench --spec spec.json --out result.json --status status.json
+code=$?
+echo $code > exit
+exit $code
+`;
+  return `read -r password
+install -d -m 0700 /etc/meshbench
+(umask 077; printf '%s\\n' "$password" > ${PASSWORD_FILE}.new; mv -f ${PASSWORD_FILE}.new ${PASSWORD_FILE})
+install -d -m 0755 ${dir}
+cat > ${dir}/spec.new
+if [ -e ${dir}/spec.json ]; then rm ${dir}/spec.new
+else sed -i "s/${RUN_ID_PLACEHOLDER}/$(date -u +%Y%m%dT%H%M%SZ)-${runKey.slice(0, 6)}/" ${dir}/spec.new; mv ${dir}/spec.new ${dir}/spec.json; fi
+${writeFile(`${dir}/command`, command)}
+${writeFile("/etc/systemd/system/meshbench-run@.service", UNIT)}
+systemctl daemon-reload`;
+}
+
+/** Starts the run unless it is under way or has come to its good end. */
+export function startScript(runKey: string): string {
+  const unit = `meshbench-run@${runKey}.service`;
+  return `if [ "$(cat ${RUNS_DIR}/${runKey}/exit 2>/dev/null)" != 0 ] && ! systemctl is-active --quiet ${unit}; then
+  systemctl reset-failed ${unit} 2>/dev/null || true
+  systemctl start ${unit}
+fi`;
+}
+
+/** First line: `<unit state> <exit code or ->`; then what the log holds beyond `offset` bytes, 64 KiB at most. */
+export function pollScript(runKey: string, offset: number): string {
+  const dir = `${RUNS_DIR}/${runKey}`;
+  return `state=$(systemctl is-active meshbench-run@${runKey}.service || true)
+echo "$state $(cat ${dir}/exit 2>/dev/null || echo -)"
+tail -c +${offset + 1} ${shellQuote(`${dir}/log`)} 2>/dev/null | head -c 65536 || true`;
+}
+
+export interface Poll { state: string; exit: number | null; log: Buffer }
+
+export function parsePoll(output: Buffer): Poll {
+  const end = output.indexOf(10);
+  const [state = "", exit = "-"] = output.subarray(0, end).toString().split(" ");
+  return { state, exit: exit === "-" ? null : Number(exit), log: output.subarray(end + 1) };
+}

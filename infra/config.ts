@@ -1,0 +1,34 @@
+/** The only reader of pulumi.Config: hands on a checked configuration or ends the program with every problem named. */
+import * as pulumi from "@pulumi/pulumi";
+import { checkConfig } from "./config/check.ts";
+import { ConfigError } from "./config/errors.ts";
+import type { Config } from "./config/schema.ts";
+
+export async function readConfig(): Promise<Config> {
+  const checked = checkConfig(rawConfig(pulumi.getProject()));
+  if ("problems" in checked) throw new ConfigError(checked.problems);
+  for (const warning of checked.warnings) await pulumi.log.warn(warning);
+  return checked.config;
+}
+
+/** All keys of the namespace, also those that nobody asks for: an unknown one is a mistake to be named. */
+function rawConfig(namespace: string): Record<string, unknown> {
+  const raw: Record<string, unknown> = {};
+  for (const [key, text] of Object.entries(pulumi.runtime.allConfig() ?? {})) {
+    if (key.startsWith(`${namespace}:`)) raw[key.slice(namespace.length + 1)] = TEXT.has(key.slice(namespace.length + 1)) ? text : parse(text);
+  }
+  return raw;
+}
+
+/** Names that may look like a number and are none. */
+const TEXT = new Set(["runId", "owner", "lab"]);
+
+/** Pulumi hands objects, arrays, numbers and booleans over as JSON text and strings as they are. */
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return text;
+  }
+}

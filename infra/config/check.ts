@@ -1,0 +1,113 @@
+/** Raw configuration -> checked configuration. Everything that can be known to be wrong is said here, before anything is created. */
+import { configSchema, DEFAULT_LINKS, DEFAULT_SITES, type Config } from "./schema.ts";
+import { expandSteps, namedProfile } from "./profiles.ts";
+import { checkGaleraOptions } from "./galera-options.ts";
+import { WORKLOADS } from "../../workloads/contract.ts";
+import type { z } from "zod";
+
+/** Connections that the server keeps for others than the load: health checks, facts, an operator. */
+export const CONNECTION_HEADROOM = 30;
+
+export type Checked = { config: Config; warnings: string[] } | { problems: string[] };
+
+/** `raw` has the keys of `meshbench:` without the prefix, values already parsed from their JSON text. */
+export function checkConfig(raw: Record<string, unknown>): Checked {
+  const input = { ...raw };
+  if (input["sites"] === undefined) {
+    input["sites"] = DEFAULT_SITES;
+    input["links"] ??= DEFAULT_LINKS;
+  }
+  const parsed = configSchema.safeParse(input);
+  if (!parsed.success) return { problems: parsed.error.issues.flatMap((issue) => describe(issue, input)) };
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const given = parsed.data;
+
+  let profile = given.profile;
+  if (typeof profile === "string") {
+    try { profile = namedProfile(profile); } catch (e) { return { problems: [(e as Error).message] }; }
+  }
+  const config: Config = { ...given, profile, profileName: typeof given.profile === "string" ? given.profile : "own" };
+
+  checkSites(config, problems, warnings);
+  checkDatabase(config, problems);
+  checkProxy(config, problems);
+  for (const [i, step] of config.profile.steps.entries()) {
+    if (!(WORKLOADS as readonly string[]).includes(step.workload))
+      problems.push(`meshbench:profile.steps[${i}].workload is "${step.workload}", allowed is one of ${WORKLOADS.join(", ")}`);
+  }
+  return problems.length > 0 ? { problems } : { config, warnings };
+}
+
+function checkSites(config: Config, problems: string[], warnings: string[]): void {
+  const names = config.sites.map((s) => s.name);
+  for (const [i, name] of names.entries())
+    if (names.indexOf(name) !== i) problems.push(`meshbench:sites[${i}].name is "${name}", as is sites[${names.indexOf(name)}].name; site names must differ`);
+  const seen = new Set<string>();
+  for (const [i, link] of config.links.entries()) {
+    for (const end of link.between) {
+      const site = config.sites.find((s) => s.name === end);
+      if (!site) problems.push(`meshbench:links[${i}].between names "${end}", allowed is one of ${names.join(", ")}`);
+      else if (site.kind !== "local") problems.push(`meshbench:links[${i}].between names "${end}" of kind ${site.kind}; only a link between local sites can be emulated`);
+    }
+    if (link.between[0] === link.between[1]) problems.push(`meshbench:links[${i}].between names "${link.between[0]}" twice`);
+    const key = [...link.between].sort().join(" ");
+    if (seen.has(key)) problems.push(`meshbench:links[${i}] joins ${key.replace(" ", " and ")} a second time`);
+    seen.add(key);
+  }
+  const nodes = databaseNodes(config);
+  if (nodes === 0) problems.push("meshbench:sites[*].nodes add up to 0, a database needs at least one node");
+  if (config.database.engine === "galera" && nodes > 0 && nodes % 2 === 0)
+    warnings.push(`${nodes} database nodes: an even number can split into two halves of which neither has a quorum; take an odd number`);
+  if (config.sites.filter((s) => s.nodes > 0).length === 2 && config.database.engine === "galera")
+    warnings.push("two sites: losing the one with more nodes loses the quorum; a third site would keep it");
+  for (const [key, site] of [["proxy.site", config.proxy.site], ["driver.site", config.driver.site]] as const)
+    if (site !== undefined && !names.includes(site)) problems.push(`meshbench:${key} is "${site}", allowed is one of ${names.join(", ")}`);
+}
+
+function checkDatabase(config: Config, problems: string[]): void {
+  const { database } = config;
+  const nodes = databaseNodes(config);
+  const maxRtt = Math.max(0, ...config.links.map((l) => l.rttMs + l.jitterMs));
+  if (database.engine === "galera") problems.push(...checkGaleraOptions(database.options, maxRtt));
+  else {
+    if (nodes > 1) problems.push(`meshbench:database.engine is "mariadb", a standalone server, but the sites have ${nodes} database nodes; allowed is 1`);
+    if (Object.keys(database.options).length > 0) problems.push(`meshbench:database.options are wsrep provider options, which engine "mariadb" has none of`);
+    if (config.proxy.kind === "maxscale") problems.push(`meshbench:proxy.kind is "maxscale", whose galeramon needs meshbench:database.engine "galera"`);
+  }
+  for (const owned of ["bind_address", "wsrep_on", "wsrep_provider", "wsrep_provider_options", "wsrep_cluster_address", "wsrep_cluster_name", "wsrep_node_address", "wsrep_node_name", "wsrep_sst_method", "wsrep_sst_auth", "port", "socket", "datadir"])
+    if (Object.hasOwn(database.variables, owned)) problems.push(`meshbench:database.variables.${owned} is set by the topology itself, leave it out`);
+  const given = database.variables["max_connections"];
+  const threads = maxThreads(config);
+  if (given !== undefined && !(Number(given) >= threads + CONNECTION_HEADROOM))
+    problems.push(`meshbench:database.variables.max_connections is ${given}, but meshbench:profile runs ${threads} threads; allowed is at least ${threads + CONNECTION_HEADROOM} (threads and ${CONNECTION_HEADROOM} for monitoring)`);
+  if (threads > 10_000) problems.push(`meshbench:profile asks for ${threads} threads, allowed is at most 10000`);
+}
+
+function checkProxy(config: Config, problems: string[]): void {
+  const { proxy, driver } = config;
+  if (proxy.placement === "driver" && driver.placement === "proxy" && proxy.kind !== "none")
+    problems.push('meshbench:proxy.placement is "driver" and meshbench:driver.placement is "proxy": one of them needs a place, "own" or "database"');
+  if (driver.placement === "proxy" && proxy.kind === "none")
+    problems.push('meshbench:driver.placement is "proxy", but meshbench:proxy.kind is "none"');
+  const site = config.sites.find((s) => s.name === proxy.site);
+  if (proxy.placement === "database" && site && site.nodes === 0)
+    problems.push(`meshbench:proxy.placement is "database", but site "${site.name}" has no database node`);
+}
+
+export const databaseNodes = (config: Config): number => config.sites.reduce((sum, s) => sum + s.nodes, 0);
+export const maxThreads = (config: Config): number => Math.max(...expandSteps(config.profile).map((s) => s.threads));
+
+/** zod's issue as one sentence in the project's form: key, what was given, what is allowed. */
+function describe(issue: z.core.$ZodIssue, input: unknown): string[] {
+  const path = issue.path.map((p, i) => (typeof p === "number" ? `[${p}]` : i === 0 ? String(p) : `.${String(p)}`)).join("");
+  const key = `meshbench:${path}`;
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((k) => `${path ? `${key}.` : "meshbench:"}${k} is no key of meshbench${path ? ` (under ${path})` : `; allowed are ${Object.keys(configSchema.shape).join(", ")}`}`);
+  if (issue.code === "invalid_union" && issue.errors && path === "profile")
+    return issue.errors.at(-1)!.flatMap((inner) => describe({ ...inner, path: [...issue.path, ...inner.path] } as z.core.$ZodIssue, input));
+  const given = issue.path.reduce<unknown>((value, p) => (value as Record<PropertyKey, unknown> | undefined)?.[p], input);
+  return [`${key} is ${given === undefined ? "missing" : JSON.stringify(given)}: ${lowerFirst(issue.message)}`];
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -1,0 +1,102 @@
+/** What can stand under `meshbench:` in a stack's configuration, with its defaults. Pure: knows nothing of Pulumi. */
+import { z } from "zod";
+import { dataSchema, stepSchema } from "../../workloads/contract.ts";
+import { siteName, siteSchema } from "./sites.ts";
+
+/** An emulated WAN between two local sites; between sites of other kinds the network is what it is. */
+export const linkSchema = z.strictObject({
+  between: z.tuple([siteName, siteName]),
+  rttMs: z.number().min(0).max(2000),
+  jitterMs: z.number().min(0).max(500).default(0),
+  lossPercent: z.number().min(0).max(100).default(0),
+  rateMbit: z.number().positive().optional(),
+});
+
+export const meshSchema = z.strictObject({
+  /** The mesh's own /24; must not be in use in any site. */
+  network: z.string().regex(/^\d+\.\d+\.\d+\.0\/24$/, "a /24 such as 10.99.0.0/24").default("10.99.0.0/24"),
+  port: z.number().int().min(1024).max(65535).default(51820),
+  /** WireGuard's usual 1420 fits a 1500-byte path with 80 bytes of outer IPv6, UDP and WireGuard headers; PPPoE needs 1412. */
+  mtu: z.number().int().min(1280).max(8921).default(1420),
+  /** For nodes behind NAT; 25 s is below the shortest common UDP mapping lifetime of 30 s. */
+  keepaliveSeconds: z.number().int().min(1).max(600).default(25),
+});
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]).transform((v) => String(v));
+
+export const databaseSchema = z.strictObject({
+  /** galera: MariaDB with wsrep on every database node. mariadb: one standalone server. */
+  engine: z.enum(["galera", "mariadb"]).default("galera"),
+  /** debian: what Debian 12 carries; or an exact version of the vendor's repository such as 10.11.8. */
+  version: z.union([z.literal("debian"), z.string().regex(/^\d+\.\d+\.\d+$/, "debian, or an exact version such as 10.11.8")]).default("debian"),
+  /** wsrep provider options by their own names: { "evs.suspect_timeout": "PT5S" }. */
+  options: z.record(z.string(), scalar).default({}),
+  /** Server variables by their own names: { innodb_buffer_pool_size: "1G" }. */
+  variables: z.record(z.string().regex(/^[a-z][a-z0-9_]*$/, "a server variable's name"), scalar).default({}),
+  sstMethod: z.enum(["rsync", "mariabackup"]).default("rsync"),
+});
+
+export const proxySchema = z.strictObject({
+  kind: z.enum(["maxscale", "haproxy", "none"]).default("haproxy"),
+  /** own: a node of its own; driver: on the driver's node; database: on the first database node of the site. */
+  placement: z.enum(["own", "driver", "database"]).default("driver"),
+  /** Default: the first site that has database nodes. */
+  site: siteName.optional(),
+  version: z.string().regex(/^\d+\.\d+\.\d+$/, "an exact version such as 24.02.5").default("24.02.5"),
+  /** MaxScale without the vendor's repository: a .deb, or a tree packed as .tar.zst, on the operator's machine. */
+  archive: z.strictObject({ path: z.string().min(1), sha256: z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits") }).optional(),
+  /** MaxScale: parameters of galeramon and readwritesplit by their own names. */
+  monitor: z.record(z.string(), scalar).default({}),
+  service: z.record(z.string(), scalar).default({}),
+  /** HAProxy: writer sends all to one node; balanced spreads all; split sends read-only workloads to all, others to one. */
+  routing: z.enum(["writer", "balanced", "split"]).default("split"),
+});
+
+export const driverSchema = z.strictObject({
+  /** own: a node of its own; proxy: on the proxy's node, as the hybrid study had it. */
+  placement: z.enum(["own", "proxy"]).default("own"),
+  site: siteName.optional(),
+  /** Events before a reconnect, TLS and the like: passed on to the load engine. */
+  reconnect: z.union([z.enum(["never", "random"]), z.number().int().positive()]).default("never"),
+  preparedStatements: z.enum(["auto", "disable"]).default("auto"),
+});
+
+/** threads may be a list: one step each. */
+export const profileStep = stepSchema.extend({ threads: z.union([z.number().int().positive(), z.array(z.number().int().positive()).min(1)]) });
+export const profileSchema = z.strictObject({
+  data: dataSchema.prefault({}),
+  steps: z.array(profileStep).min(1),
+  order: z.enum(["given", "interleaved", "random"]).default("given"),
+  restSeconds: z.number().nonnegative().default(0),
+});
+
+export const configSchema = z.strictObject({
+  sites: z.array(siteSchema).min(1),
+  links: z.array(linkSchema).default([]),
+  mesh: meshSchema.prefault({}),
+  database: databaseSchema.prefault({}),
+  proxy: proxySchema.prefault({}),
+  driver: driverSchema.prefault({}),
+  profile: z.union([z.string(), profileSchema]).default("quick"),
+  runId: z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/, "letters, digits, '_', '.', '-'").optional(),
+  seed: z.number().int().nonnegative().default(1),
+  owner: z.string().default("unknown"),
+  expiresHours: z.number().int().positive().default(24),
+  lab: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "lower-case letters, digits and '-'").optional(),
+});
+
+export type Link = z.infer<typeof linkSchema>;
+export type MeshConfig = z.infer<typeof meshSchema>;
+export type DatabaseConfig = z.infer<typeof databaseSchema>;
+export type ProxyConfig = z.infer<typeof proxySchema>;
+export type DriverConfig = z.infer<typeof driverSchema>;
+export type Profile = z.infer<typeof profileSchema>;
+export type ConfigInput = z.input<typeof configSchema>;
+export type Config = Omit<z.infer<typeof configSchema>, "profile"> & { profile: Profile; profileName: string };
+
+/** The published shape, 2 + 1 nodes and 10 ms between them, small enough for one machine. */
+export const DEFAULT_SITES: ConfigInput["sites"] = [
+  { name: "east", kind: "local", nodes: 2 },
+  { name: "west", kind: "local", nodes: 1 },
+];
+export const DEFAULT_LINKS: ConfigInput["links"] = [{ between: ["east", "west"], rttMs: 10 }];

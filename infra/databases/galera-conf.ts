@@ -1,0 +1,52 @@
+/** MariaDB's configuration file for a node of a Galera cluster, or for one alone. Pure. */
+import type { DatabaseConfig } from "../config/schema.ts";
+
+export interface ServerConf {
+  nodeName: string;
+  meshAddress: string;
+  clusterName: string;
+  /** Mesh addresses of all database nodes, this one included. Empty: a standalone server. */
+  members: string[];
+  segment: number;
+  maxConnections: number;
+}
+
+/** Only the last wsrep_provider_options line of a configuration counts, so there is one, with everything in it. */
+export function providerOptions(options: Record<string, string>, segment: number): string {
+  const all: Record<string, string> = { ...(segment === 0 ? {} : { "gmcast.segment": String(segment) }), ...options };
+  return Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => `${k}=${v}`).join("; ");
+}
+
+export function serverConf(node: ServerConf, database: Pick<DatabaseConfig, "engine" | "options" | "variables" | "sstMethod">): string {
+  const galera = database.engine === "galera";
+  const settings: [string, string][] = [
+    // Debian's own file binds to loopback; the mesh is the only other place that may reach the server.
+    ["bind_address", node.meshAddress],
+    ["port", "3306"],
+    // Without reverse DNS, as on a mesh, each connection would wait ten seconds for a name.
+    ["skip_name_resolve", "ON"],
+    ["max_connections", String(node.maxConnections)],
+    ["local_infile", "ON"],
+    ["binlog_format", "ROW"],
+    ["default_storage_engine", "InnoDB"],
+    ["innodb_autoinc_lock_mode", "2"],
+  ];
+  if (galera) {
+    settings.push(
+      ["wsrep_on", "ON"],
+      ["wsrep_provider", "/usr/lib/galera/libgalera_smm.so"],
+      ["wsrep_cluster_name", `"${node.clusterName}"`],
+      ["wsrep_cluster_address", `"gcomm://${node.members.join(",")}"`],
+      ["wsrep_node_name", `"${node.nodeName}"`],
+      ["wsrep_node_address", `"${node.meshAddress}"`],
+      ["wsrep_sst_method", database.sstMethod],
+    );
+    // mariabackup logs in over the socket as the system user mysql: no password has to exist.
+    if (database.sstMethod === "mariabackup") settings.push(["wsrep_sst_auth", '"mysql:"']);
+    const options = providerOptions({ "gmcast.listen_addr": `tcp://${node.meshAddress}:4567`, "ist.recv_bind": `${node.meshAddress}:4568`, ...database.options }, node.segment);
+    settings.push(["wsrep_provider_options", `"${options}"`]);
+  }
+  const given = Object.entries(database.variables);
+  const names = new Set(given.map(([k]) => k));
+  return ["[mysqld]", ...[...settings.filter(([k]) => !names.has(k)), ...given].map(([k, v]) => `${k} = ${v}`), ""].join("\n");
+}

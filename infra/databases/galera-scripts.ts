@@ -1,0 +1,115 @@
+/** What runs on a database node, as pure text. */
+import { ensurePackages, writeFile } from "../scripts.ts";
+
+export const CONF_PATH = "/etc/mysql/mariadb.conf.d/99-meshbench.cnf";
+
+/** In effect after the mesh is up; a restart of the node brings both back in that order. */
+const AFTER_MESH = `[Unit]
+After=wg-quick@wg0.service
+Wants=wg-quick@wg0.service
+`;
+
+/** A status variable's value; empty while the server does not answer. */
+const STATUS = `status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
+answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
+fail() { echo "$(hostname): $*" >&2; journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true; exit 1; }`;
+
+/** Packages and configuration. Never restarts a server: what changed is taken up by the settings step, one node at a time. */
+export function configureScript(conf: string, options: { sstMethod: string; galera: boolean }): string {
+  const packages = ["mariadb-server", ...(options.galera ? ["galera-4", "rsync"] : []), ...(options.sstMethod === "mariabackup" ? ["mariadb-backup", "socat"] : [])];
+  return `changed=0
+${ensurePackages(packages)}
+# Socket activation, which a chroot install enables, would hold the port that the server wants.
+systemctl disable --quiet --now mariadb.socket mariadb-extra.socket 2>/dev/null || true
+${writeFile("/etc/systemd/system/mariadb.service.d/10-meshbench.conf", AFTER_MESH)}
+[ "$changed" = 0 ] || systemctl daemon-reload
+${writeFile(CONF_PATH, conf)}
+systemctl enable --quiet mariadb`;
+}
+
+/** Starts a standalone server, or restarts one that runs with another configuration than its file. */
+export function standaloneScript(timeoutSeconds: number): string {
+  return `${STATUS}
+now=$(sha256sum ${CONF_PATH} | cut -c1-64)
+[ "$(cat /var/lib/mysql/meshbench-conf 2>/dev/null)" = "$now" ] && systemctl is-active --quiet mariadb || systemctl restart mariadb || fail "mariadb did not start"
+echo "$now" > /var/lib/mysql/meshbench-conf
+deadline=$((SECONDS + ${timeoutSeconds}))
+until answers; do [ $SECONDS -lt $deadline ] || fail "mariadb does not answer within ${timeoutSeconds} s"; sleep 0.2; done`;
+}
+
+/**
+ * Makes the node a member. A new cluster is founded only by the node that is told so, only when it never was a member of
+ * one, and only when no peer is up: a replaced first node joins what is there, and a restarted one goes back by its own state.
+ */
+export function memberScript(member: { founder: boolean; peers: string[]; timeoutSeconds: number }): string {
+  return `${STATUS}
+was_member() { grep -Eq '^uuid: *[0-9a-f-]*[1-9a-f]' /var/lib/mysql/grastate.dat 2>/dev/null; }
+peer_up() {
+  for peer in ${member.peers.join(" ") || '""'}; do
+    [ -n "$peer" ] && timeout 2 bash -c "</dev/tcp/$peer/4567" 2>/dev/null && return 0
+  done
+  return 1
+}
+# A server that the package started by itself stands alone and is no member yet.
+if answers && [ -z "$(status wsrep_cluster_state_uuid)" ]; then systemctl stop mariadb; fi
+if ! systemctl is-active --quiet mariadb; then
+  systemctl reset-failed mariadb 2>/dev/null || true
+  if ${member.founder ? "! was_member && ! peer_up" : "false"}; then
+    echo "$(hostname): founding the cluster" >&2
+    galera_new_cluster || fail "the first node did not start"
+  else
+    systemctl start --no-block mariadb
+  fi
+fi
+sha256sum ${CONF_PATH} | cut -c1-64 > /var/lib/mysql/meshbench-conf
+${waitSynced(member.timeoutSeconds)}`;
+}
+
+function waitSynced(timeoutSeconds: number): string {
+  return `deadline=$((SECONDS + ${timeoutSeconds}))
+until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_ready)" = ON ]; do
+  if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
+  [ $SECONDS -lt $deadline ] || fail "not Synced within ${timeoutSeconds} s, but '$(status wsrep_local_state_comment)' in a $(status wsrep_cluster_status) component of $(status wsrep_cluster_size)"
+  sleep 0.2
+done`;
+}
+
+/** Restarts a member that runs with other settings than its file; the address list alone is no reason, it counts at the next start. */
+export function settingsScript(fingerprint: string, timeoutSeconds: number): string {
+  return `${STATUS}
+file=/var/lib/mysql/meshbench-settings
+if [ -s "$file" ] && [ "$(cat "$file")" != ${fingerprint} ]; then
+  echo "$(hostname): restarting with changed settings" >&2
+  systemctl restart mariadb || fail "mariadb did not start with the changed settings"
+fi
+echo ${fingerprint} > "$file"
+${waitSynced(timeoutSeconds)}`;
+}
+
+/** Waits for the expected size, makes database and user (password on stdin, never in an argument), prints the facts as JSON. */
+export function readyScript(expected: { size: number; user: string; database: string; network: string; galera: boolean; timeoutSeconds: number }): string {
+  const account = `'${expected.user}'@'${expected.network}'`;
+  const sizeWait = expected.galera ? `deadline=$((SECONDS + ${expected.timeoutSeconds}))
+until [ "$(status wsrep_cluster_size)" = ${expected.size} ]; do
+  [ $SECONDS -lt $deadline ] || fail "the cluster has $(status wsrep_cluster_size) of ${expected.size} members after ${expected.timeoutSeconds} s"
+  sleep 0.2
+done` : "";
+  return `${STATUS}
+read -r password
+${sizeWait}
+mariadb <<SQL || fail "could not create the load's account"
+CREATE DATABASE IF NOT EXISTS ${expected.database};
+CREATE USER IF NOT EXISTS ${account} IDENTIFIED BY '$password';
+ALTER USER ${account} IDENTIFIED BY '$password';
+GRANT ALL ON ${expected.database}.* TO ${account};
+GRANT PROCESS, RELOAD, REPLICATION CLIENT ON *.* TO ${account};
+SQL
+printf '{"version":"%s","provider":"%s","clusterUuid":"%s","size":%s}\\n' \\
+  "$(mariadb -N -B -e 'SELECT VERSION()')" "$(status wsrep_provider_version)" "$(status wsrep_cluster_state_uuid)" "$(status wsrep_cluster_size | grep . || echo 1)"`;
+}
+
+/** Before the joiners come: the account through which a donor takes its backup. */
+export const SST_ACCOUNT_SCRIPT = `mariadb <<'SQL'
+CREATE USER IF NOT EXISTS 'mysql'@'localhost' IDENTIFIED VIA unix_socket;
+GRANT RELOAD, PROCESS, LOCK TABLES, BINLOG MONITOR ON *.* TO 'mysql'@'localhost';
+SQL`;

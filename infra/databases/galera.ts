@@ -1,0 +1,90 @@
+/** MariaDB Galera on the database nodes: configure all, found on the first, join the others, then settings one by one. */
+import { createHash } from "node:crypto";
+import * as pulumi from "@pulumi/pulumi";
+import type { Config } from "../config/schema.ts";
+import { CONNECTION_HEADROOM, maxThreads } from "../config/check.ts";
+import { onNode, type Node } from "../node.ts";
+import { password } from "../identity.ts";
+import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts } from "./database.ts";
+import { serverConf, type ServerConf } from "./galera-conf.ts";
+import { configureScript, memberScript, readyScript, settingsScript, SST_ACCOUNT_SCRIPT, standaloneScript } from "./galera-scripts.ts";
+
+/** Seconds until a join counts as failed; a state transfer of 12 GB over 100 Mbit/s takes 17 minutes. */
+const JOIN_TIMEOUT = 1800;
+const START_TIMEOUT = 120;
+/** MariaDB's own default, below which nothing is gained. */
+const MIN_CONNECTIONS = 151;
+
+export class MariaDb extends pulumi.ComponentResource implements Database {
+  readonly engine: string;
+  readonly endpoints: Database["endpoints"];
+  readonly credentials: Database["credentials"];
+  readonly ready: pulumi.Output<DatabaseFacts>;
+  readonly dependencies: pulumi.Resource[];
+
+  constructor(nodes: Node[], config: Config, clusterName: string, after: pulumi.Resource[], opts?: pulumi.ComponentResourceOptions) {
+    super("meshbench:databases:MariaDb", "database", {}, opts);
+    const galera = config.database.engine === "galera";
+    this.engine = config.database.engine;
+    this.endpoints = nodes.map((n) => ({ name: n.name, host: n.meshAddress, port: 3306, role: "any" as const }));
+    this.credentials = { user: DATABASE_USER, password: password("database-password", { parent: this }) };
+
+    const confs = nodes.map((node) => confOf(node, nodes, config, clusterName));
+    const configured = nodes.map((node, i) => onNode(`${node.name}-mariadb-conf`, node, {
+      script: configureScript(serverConf(confs[i]!, config.database), { sstMethod: config.database.sstMethod, galera }),
+    }, { parent: this, dependsOn: after }));
+    const running = galera ? this.cluster(nodes, confs, config, configured) : [this.standalone(nodes[0]!, configured)];
+    const ready = onNode("database-ready", nodes[0]!, {
+      script: readyScript({ size: nodes.length, user: DATABASE_USER, database: DATABASE_NAME, network: config.mesh.network.replace(/\.0\/24$/, ".%"), galera, timeoutSeconds: START_TIMEOUT }),
+      stdin: pulumi.interpolate`${this.credentials.password}\n`,
+    }, { parent: this, dependsOn: running });
+    this.ready = ready.stdout.apply((text) => parseFacts(text));
+    this.dependencies = [ready];
+    this.registerOutputs();
+  }
+
+  private standalone(node: Node, configured: pulumi.Resource[]): pulumi.Resource {
+    return onNode(`${node.name}-mariadb`, node, { script: standaloneScript(START_TIMEOUT), triggers: configured.map((c) => c.urn) }, { parent: this, dependsOn: configured });
+  }
+
+  /** Joiners come in parallel; a restart for changed settings goes from node to node, so that a quorum stays up. */
+  private cluster(nodes: Node[], confs: ServerConf[], config: Config, configured: pulumi.Resource[]): pulumi.Resource[] {
+    const peers = (node: Node): string[] => nodes.filter((n) => n !== node).map((n) => n.meshAddress);
+    const [first, ...others] = nodes;
+    const founder = onNode(`${first!.name}-galera`, first!, {
+      script: memberScript({ founder: true, peers: peers(first!), timeoutSeconds: JOIN_TIMEOUT }),
+    }, { parent: this, dependsOn: configured });
+    const before: pulumi.Resource[] = [founder];
+    if (config.database.sstMethod === "mariabackup")
+      before.push(onNode("sst-account", first!, { script: SST_ACCOUNT_SCRIPT }, { parent: this, dependsOn: [founder] }));
+    const joined = others.map((node) => onNode(`${node.name}-galera`, node, {
+      script: memberScript({ founder: false, peers: peers(node), timeoutSeconds: JOIN_TIMEOUT }),
+    }, { parent: this, dependsOn: before }));
+
+    const settled: pulumi.Resource[] = [...before, ...joined];
+    for (const [i, node] of nodes.entries()) {
+      settled.push(onNode(`${node.name}-settings`, node, {
+        script: settingsScript(fingerprint(confs[i]!, config), JOIN_TIMEOUT),
+      }, { parent: this, dependsOn: i === 0 ? [...settled] : [...settled.slice(-1)] }));
+    }
+    return settled;
+  }
+}
+
+function confOf(node: Node, nodes: Node[], config: Config, clusterName: string): ServerConf {
+  return {
+    nodeName: node.name, meshAddress: node.meshAddress, clusterName, segment: node.segment,
+    members: nodes.map((n) => n.meshAddress),
+    maxConnections: Math.max(MIN_CONNECTIONS, maxThreads(config) + CONNECTION_HEADROOM),
+  };
+}
+
+/** Of everything that a running server would have to be restarted for: the list of members is not part of it. */
+function fingerprint(conf: ServerConf, config: Config): string {
+  return createHash("sha256").update(serverConf({ ...conf, members: [] }, config.database)).digest("hex").slice(0, 16);
+}
+
+function parseFacts(text: string): DatabaseFacts {
+  const facts = JSON.parse(text) as Required<DatabaseFacts>;
+  return facts.provider === "" ? { version: facts.version } : facts;
+}

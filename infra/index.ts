@@ -1,0 +1,51 @@
+/** The program: configuration -> sites -> mesh -> database -> proxy -> benchmark -> outputs. */
+import * as pulumi from "@pulumi/pulumi";
+import { readConfig } from "./config.ts";
+import type { Config } from "./config/schema.ts";
+import { operatorKey } from "./identity.ts";
+import { planNodes, withRole } from "./topology.ts";
+import { createSites } from "./sites/index.ts";
+import { labName } from "./sites/lab-name.ts";
+import { Mesh } from "./mesh/wireguard.ts";
+import { MeshMeasurement } from "./mesh/measure.ts";
+import { MariaDb } from "./databases/galera.ts";
+import { createProxy } from "./proxies/index.ts";
+import { Benchmark } from "./benchmark.ts";
+import { bundleLoadEngine, nodeRuntime } from "./benchmark/bundle.ts";
+import { planSpec, runKey } from "./benchmark/spec.ts";
+import { outputs, type Outputs } from "./outputs.ts";
+
+export async function topology(): Promise<Outputs> {
+  const config = await readConfig();
+  const root = pulumi.getRootDirectory(), stack = pulumi.getStack(), project = pulumi.getProject();
+  const plans = planNodes(config);
+
+  const key = operatorKey("operator-key", `${project}-${stack}`);
+  const lab = config.lab ?? labName(stack, root);
+  const nodes = createSites(config, plans, { lab, key, labels: labels(config, project, stack) });
+  const mesh = new Mesh(nodes, config.mesh);
+  const database = new MariaDb(withRole(nodes, "database"), config, `${project}-${stack}`, mesh.ready);
+  const proxy = createProxy(nodes, database, config, mesh.ready);
+
+  const [runtime, bundle] = await Promise.all([nodeRuntime(), bundleLoadEngine(root)]);
+  const driver = withRole(nodes, "driver")[0]!;
+  const spec = planSpec(config, plans, proxy ?? { endpoints: database.endpoints, policy: "round-robin" });
+  const run = runKey(spec, [bundle], config);
+  const serving = [...database.dependencies, ...(proxy?.dependencies ?? [])];
+  const measurement = new MeshMeasurement(nodes, config.mesh.mtu, run, { dependsOn: serving });
+  const facts = pulumi.all([database.ready, proxy?.facts, measurement.matrix]);
+  const benchmark = new Benchmark({
+    driver, spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `results/${stack}`,
+    after: [...serving, measurement],
+    measured: facts.apply(([db, px, rttMatrix]) => ({
+      project, stack, rttMatrix,
+      database: { ...spec.context!.database!, ...db },
+      proxy: proxy && px ? { kind: proxy.kind, node: proxy.node, ...px } : { kind: "none" },
+    })),
+  });
+  return outputs({ config, nodes, database, proxy, measurement, benchmark, lab });
+}
+
+function labels(config: Config, project: string, stack: string): { project: string; stack: string; owner: string; expiresHours: number } {
+  return { project, stack, owner: config.owner, expiresHours: config.expiresHours };
+}

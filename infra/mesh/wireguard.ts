@@ -1,0 +1,80 @@
+/** The mesh on the nodes: keys are made where they are used, only public ones leave. */
+import * as pulumi from "@pulumi/pulumi";
+import type { MeshConfig } from "../config/schema.ts";
+import { onNode, type Node } from "../node.ts";
+import { ensurePackages, writeFile } from "../scripts.ts";
+import { peersOf, wireguardConf, type MeshNode } from "./plan.ts";
+
+/** Prints the public key. The pair survives every later run of the step. */
+export function keyScript(): string {
+  return `${ensurePackages(["wireguard-tools", "iproute2", "iputils-ping", "iperf3"])}
+if ! modprobe -q wireguard 2>/dev/null && [ ! -d /sys/module/wireguard ]; then
+  ${ensurePackages(["wireguard-go"]).replaceAll("\n", "\n  ")}
+fi
+install -d -m 0700 /etc/wireguard
+[ -s /etc/wireguard/private.key ] || (umask 077; wg genkey > /etc/wireguard/private.key)
+wg pubkey < /etc/wireguard/private.key`;
+}
+
+/**
+ * Brings the interface up, or changes the running one: peers without dropping a tunnel, address or MTU by a restart.
+ * \`wg syncconf\` takes a file without a private key as "no private key", so the key is put back in on the way.
+ */
+export function interfaceScript(conf: string): string {
+  return `conf=/etc/wireguard/wg0.conf
+fixed() { grep -E '^(Address|MTU|ListenPort)' "$conf" 2>/dev/null || true; }
+before=$(fixed); changed=0
+${writeFile("/etc/wireguard/wg0.conf", conf, "0600")}
+systemctl enable --quiet wg-quick@wg0
+if ! systemctl is-active --quiet wg-quick@wg0 || ! ip link show wg0 >/dev/null 2>&1; then
+  systemctl restart wg-quick@wg0 || { journalctl -u wg-quick@wg0 -n 5 --no-pager -o cat >&2; exit 1; }
+elif [ "$before" != "$(fixed)" ]; then
+  systemctl restart wg-quick@wg0
+elif [ "$changed" = 1 ]; then
+  wg syncconf wg0 <(wg-quick strip wg0 | awk 'NR == FNR { key = $0; next } { print } /^\\[Interface\\]/ { print "PrivateKey = " key }' /etc/wireguard/private.key -)
+fi`;
+}
+
+/** Returns when every peer has answered through the tunnel; names those that did not within the bound. */
+export function reachScript(peers: { name: string; meshAddress: string }[], timeoutSeconds = 60): string {
+  return `deadline=$((SECONDS + ${timeoutSeconds}))
+reach() {
+  until ping -n -q -c 1 -W 1 "$2" >/dev/null 2>&1; do
+    [ $SECONDS -lt $deadline ] || { echo "$(hostname): no answer from $1 ($2) through the mesh within ${timeoutSeconds} s; is its UDP port open?" >&2; return 1; }
+    sleep 0.2
+  done
+}
+pids=()
+${peers.map((p) => `reach ${p.name} ${p.meshAddress} & pids+=($!)`).join("\n")}
+failed=0
+for pid in "\${pids[@]}"; do wait "$pid" || failed=1; done
+exit $failed`;
+}
+
+export class Mesh extends pulumi.ComponentResource {
+  /** Steps after which a node speaks with all others. */
+  readonly ready: pulumi.Resource[];
+
+  constructor(nodes: Node[], config: MeshConfig, opts?: pulumi.ComponentResourceOptions) {
+    super("meshbench:mesh:WireGuard", "mesh", {}, opts);
+    const keys = new Map(nodes.map((node) => [node.name, onNode(`${node.name}-wg-key`, node, { script: keyScript() }, { parent: this })]));
+    const described = pulumi.all(nodes.map((node) =>
+      pulumi.all([node.lanAddress, node.publicAddress, keys.get(node.name)!.stdout]).apply(([lanAddress, publicAddress, key]) => ({
+        name: node.name, site: node.site, meshAddress: node.meshAddress, behindNat: node.behindNat, lanAddress, publicAddress, publicKey: key.trim(),
+      }))));
+    const interfaces = nodes.map((node) => onNode(`${node.name}-wg`, node, {
+      script: described.apply((all) => interfaceScript(confFor(node.name, all, config))),
+    }, { parent: this }));
+    this.ready = nodes.map((node) => onNode(`${node.name}-wg-ready`, node, {
+      script: reachScript(nodes.filter((n) => n !== node)),
+    }, { parent: this, dependsOn: interfaces }));
+    this.registerOutputs();
+  }
+}
+
+function confFor(name: string, all: (MeshNode & { publicKey: string })[], config: MeshConfig): string {
+  const self = all.find((n) => n.name === name)!;
+  const peers = peersOf(self, all, config.port, config.keepaliveSeconds)
+    .map((peer) => ({ ...peer, publicKey: all.find((n) => n.name === peer.name)!.publicKey }));
+  return wireguardConf(self, peers, config);
+}

@@ -1,0 +1,56 @@
+/** The provider-neutral node, and how a step runs on one. After sites/, nothing asks which cloud a node is in. */
+import * as pulumi from "@pulumi/pulumi";
+import { remote, type types } from "@pulumi/command";
+import type { NodePlan } from "./topology.ts";
+
+export interface Node extends NodePlan {
+  /** On the site's own network. */
+  lanAddress: pulumi.Output<string>;
+  /** At which other sites reach it. */
+  publicAddress: pulumi.Output<string>;
+  behindNat: boolean;
+  connection: pulumi.Output<types.input.remote.ConnectionArgs>;
+  /** The user that SSH logs in as is not root. */
+  sudo: boolean;
+  /** What the node is made of; steps on it vanish with it. Absent for hosts that are not ours. */
+  resource?: pulumi.Resource;
+  /** What to know about it: instance type, image, limits. */
+  facts: pulumi.Output<Record<string, unknown>>;
+}
+
+export interface Step {
+  /** A bash script, run as root with -euo pipefail. Idempotent: any changed input runs it again. Never holds a secret. */
+  script: pulumi.Input<string>;
+  /** Where secrets go. Never shown, secret in state. */
+  stdin?: pulumi.Input<string>;
+  /** Values that replace the step, which runs it again. */
+  triggers?: pulumi.Input<pulumi.Input<string>[]>;
+  /** stdout is a secret, and not shown. */
+  secretOutput?: boolean;
+  /** What of its output is streamed; default stderr. */
+  logging?: "none" | "stderr" | "stdout" | "stdoutAndStderr";
+}
+
+/** A script as one shell word, for bash or for sudo bash. */
+export function asRoot(script: string, sudo: boolean): string {
+  return `${sudo ? "sudo " : ""}bash -euo pipefail -c ${shellQuote(script)}`;
+}
+
+export const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** Runs a step on a node when it is created and again when its inputs change; nothing happens at its deletion. */
+export function onNode(name: string, node: Node, step: Step, opts: pulumi.CustomResourceOptions): remote.Command {
+  const triggers = step.triggers;
+  return new remote.Command(name, {
+    connection: node.connection,
+    create: pulumi.output(step.script).apply((script) => asRoot(script, node.sudo)),
+    ...(step.stdin === undefined ? {} : { stdin: pulumi.secret(step.stdin) }),
+    ...(triggers === undefined ? {} : { triggers: pulumi.output(triggers) }),
+    logging: step.logging ?? (step.secretOutput ? "none" : "stderr"),
+    addPreviousOutputInEnv: false,
+  }, {
+    ...opts,
+    ...(node.resource === undefined ? {} : { deletedWith: node.resource }),
+    ...(step.secretOutput ? { additionalSecretOutputs: ["stdout", "stderr"] } : {}),
+  });
+}

@@ -1,0 +1,35 @@
+/** What the stack says when it is done. */
+import * as pulumi from "@pulumi/pulumi";
+import type { Config } from "./config/schema.ts";
+import type { Database } from "./databases/database.ts";
+import type { MeshMeasurement } from "./mesh/measure.ts";
+import type { Benchmark } from "./benchmark.ts";
+import type { Proxy } from "./proxies/proxy.ts";
+import type { Node } from "./node.ts";
+
+export interface Parts {
+  config: Config;
+  nodes: Node[];
+  database: Database;
+  proxy: Proxy | undefined;
+  measurement: MeshMeasurement;
+  benchmark: Benchmark;
+  lab: string;
+}
+
+export type Outputs = Record<string, unknown>;
+
+export function outputs({ config, nodes, database, proxy, measurement, benchmark, lab }: Parts): Outputs {
+  const { summary } = benchmark;
+  return {
+    nodes: nodes.map((n) => ({ name: n.name, site: n.site, roles: n.roles, address: n.lanAddress, meshAddress: n.meshAddress, facts: n.facts })),
+    rttMatrix: measurement.matrix,
+    database: { engine: database.engine, endpoints: database.endpoints, user: database.credentials.user, facts: database.ready },
+    proxy: proxy ? { kind: proxy.kind, node: proxy.node, endpoints: proxy.endpoints, facts: proxy.facts } : { kind: "none" },
+    profile: config.profileName,
+    results: summary.results,
+    resultFile: summary.resultFile,
+    runId: summary.runId,
+    lab,
+  };
+}

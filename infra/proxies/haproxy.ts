@@ -1,0 +1,70 @@
+/** HAProxy in front of the database, with checks that look at the wsrep state. */
+import * as pulumi from "@pulumi/pulumi";
+import { CONNECTION_HEADROOM, maxThreads } from "../config/check.ts";
+import type { Config } from "../config/schema.ts";
+import { onNode, type Node } from "../node.ts";
+import { ensurePackages, writeFile } from "../scripts.ts";
+import type { Database } from "../databases/database.ts";
+import { CHECK_PROGRAM, CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "./haproxy-conf.ts";
+import { READER_PORT, WRITER_PORT, type Proxy, type ProxyFacts } from "./proxy.ts";
+
+export function checkScript(meshAddress: string): string {
+  return `changed=0
+${writeFile("/usr/local/lib/meshbench/in-service", CHECK_PROGRAM, "0755")}
+${writeFile("/etc/systemd/system/meshbench-check.socket", checkSocketUnit(meshAddress))}
+${writeFile("/etc/systemd/system/meshbench-check@.service", CHECK_SERVICE_UNIT)}
+if [ "$changed" = 1 ]; then systemctl daemon-reload; systemctl restart meshbench-check.socket; fi
+systemctl enable --quiet --now meshbench-check.socket`;
+}
+
+/** Checks the file with haproxy itself before the service sees it; prints version and what the proxy sees as JSON. */
+export function haproxyScript(conf: string, servers: number, timeoutSeconds = 60): string {
+  return `${ensurePackages(["haproxy", "socat"])}
+changed=0
+${writeFile("/etc/haproxy/meshbench.cfg", conf)}
+haproxy -c -q -f /etc/haproxy/meshbench.cfg || { echo "$(hostname): haproxy refuses its configuration" >&2; exit 1; }
+${writeFile("/etc/systemd/system/haproxy.service.d/10-meshbench.conf", "[Unit]\nAfter=wg-quick@wg0.service\nWants=wg-quick@wg0.service\n\n[Service]\nEnvironment=CONFIG=/etc/haproxy/meshbench.cfg\n")}
+systemctl daemon-reload
+systemctl enable --quiet haproxy
+if [ "$changed" = 1 ] || ! systemctl is-active --quiet haproxy; then systemctl restart haproxy; fi
+# A running process may still be on Debian's own file, from before the drop-in.
+stat() { echo "show stat" | socat -t 2 stdio /run/haproxy/admin.sock 2>/dev/null | awk -F, '$1 == "writer" && $2 != "FRONTEND" && $2 != "BACKEND" { print $2, $18 }'; }
+deadline=$((SECONDS + ${timeoutSeconds}))
+until [ "$(stat | grep -c ' UP')" = ${servers} ]; do
+  [ $SECONDS -lt $deadline ] || { echo "$(hostname): haproxy sees not all of ${servers} servers in service: $(stat | tr '\\n' ';')" >&2; exit 1; }
+  sleep 0.2
+done
+printf '{"version":"%s","servers":[%s]}\\n' "$(haproxy -v | sed -n '1s/.*version \\([^ ]*\\).*/\\1/p')" \\
+  "$(stat | sed 's/\\([^ ]*\\) \\(.*\\)/{"name":"\\1","state":"\\2"}/' | paste -sd,)"`;
+}
+
+export class HaProxy extends pulumi.ComponentResource implements Proxy {
+  readonly kind = "haproxy";
+  readonly node: string;
+  readonly endpoints: Proxy["endpoints"];
+  readonly policy: Proxy["policy"];
+  readonly facts: pulumi.Output<ProxyFacts>;
+  readonly dependencies: pulumi.Resource[];
+
+  constructor(node: Node, databaseNodes: Node[], database: Database, config: Config, after: pulumi.Resource[], opts?: pulumi.ComponentResourceOptions) {
+    super("meshbench:proxies:HaProxy", "proxy", {}, opts);
+    const galera = config.database.engine === "galera";
+    const checks = galera ? databaseNodes.map((n) => onNode(`${n.name}-check`, n, { script: checkScript(n.meshAddress) }, { parent: this, dependsOn: after })) : [];
+    const servers = databaseNodes.map((n) => ({ name: n.name, address: n.meshAddress }));
+    const running = onNode("haproxy", node, {
+      script: haproxyScript(haproxyConf(node.meshAddress, servers, maxThreads(config) + CONNECTION_HEADROOM, galera), servers.length),
+    }, { parent: this, dependsOn: [...checks, ...database.dependencies] });
+
+    this.node = node.name;
+    const writer = { name: "haproxy-writer", host: node.meshAddress, port: WRITER_PORT };
+    const readers = { name: "haproxy-readers", host: node.meshAddress, port: READER_PORT };
+    const routing = config.proxy.routing;
+    this.policy = routing === "split" ? "read-write-split" : "round-robin";
+    this.endpoints = routing === "split"
+      ? [{ ...writer, role: "primary" }, { ...readers, role: "replica" }]
+      : [{ ...(routing === "writer" ? writer : readers), role: "proxy" }];
+    this.facts = running.stdout.apply((text) => JSON.parse(text) as ProxyFacts);
+    this.dependencies = [running];
+    this.registerOutputs();
+  }
+}

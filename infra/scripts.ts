@@ -1,0 +1,33 @@
+/** Pieces of bash that several steps share. Pure text; every piece is idempotent. */
+import { shellQuote } from "./node.ts";
+
+/** A here-document with a delimiter that its text does not hold. */
+export function heredoc(text: string): string {
+  let mark = "END_OF_FILE";
+  while (text.includes(mark)) mark += "_";
+  return `<<'${mark}'\n${text.endsWith("\n") ? text : `${text}\n`}${mark}`;
+}
+
+/** Writes a file whole or not at all, with its mode from the start. Sets `changed=1` when the content differs from what was there. */
+export function writeFile(path: string, text: string, mode = "0644"): string {
+  const target = shellQuote(path);
+  return `install -d -m 0755 "$(dirname ${target})"
+umask_was=$(umask); umask 077; cat > ${target}.new ${heredoc(text)}
+umask "$umask_was"; chmod ${mode} ${target}.new
+if cmp -s ${target}.new ${target}; then rm -f ${target}.new; else mv -f ${target}.new ${target}; changed=1; fi`;
+}
+
+/** Installs what is missing from the node's own Debian sources; silent and instant when nothing is. */
+export function ensurePackages(packages: string[]): string {
+  return `missing=()
+for package in ${packages.join(" ")}; do
+  dpkg-query -W -f='\${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+done
+if [ \${#missing[@]} -gt 0 ]; then
+  echo "installing \${missing[*]}" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  apt_get() { apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" >/tmp/meshbench-apt.log 2>&1 || { tail -n 5 /tmp/meshbench-apt.log >&2; echo "$(hostname): apt-get could not install \${missing[*]}" >&2; exit 1; }; }
+  apt_get update
+  apt_get install -y --no-install-recommends "\${missing[@]}"
+fi`;
+}

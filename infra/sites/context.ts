@@ -1,0 +1,10 @@
+import type { OperatorKey } from "../identity.ts";
+
+/** What every kind of site needs to know of the stack it belongs to. */
+export interface SiteContext {
+  /** Name of the laboratory on this machine. */
+  lab: string;
+  key: OperatorKey;
+  /** On every resource that can carry tags. */
+  labels: { project: string; stack: string; owner: string; expiresHours: number };
+}
