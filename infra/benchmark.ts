@@ -1,7 +1,7 @@
 /** The post-deploy component: ships the workloads to the driver, runs them there, brings the results back. */
 import * as pulumi from "@pulumi/pulumi";
 import { local, remote } from "@pulumi/command";
-import type { RunContext, RunSpecInput } from "../workloads/contract.ts";
+import type { RunSpecInput } from "../workloads/contract.ts";
 import { onNode, type Node } from "./node.ts";
 import type { Shipment } from "./benchmark/bundle.ts";
 import type { RunSummary } from "./benchmark/summary.ts";
@@ -15,7 +15,7 @@ export interface BenchmarkArgs {
   bundle: Shipment;
   password: pulumi.Output<string>;
   /** Joins the spec's context: what was measured or read back. */
-  measured: pulumi.Output<Partial<RunContext>>;
+  measured: pulumi.Output<Record<string, unknown>>;
   /** Where results go, relative to the project's root. */
   resultsDir: string;
   /** What must be in service before the load begins. */

@@ -24,6 +24,11 @@ export function operatorKey(name: string, comment: string, opts?: pulumi.CustomR
   return { privateKey: pulumi.secret(pair.private), publicKey: pulumi.unsecret(pair.public) };
 }
 
+/** When the stack counts as a leftover, UTC; fixed at its creation, so that a later `up` changes nothing. */
+export function expiry(hours: number): pulumi.Output<string> {
+  return new local.Command("expiry", { create: `date -u -d '+${hours} hours' +%Y-%m-%dT%H:%M:%SZ`, logging: "none", addPreviousOutputInEnv: false }).stdout;
+}
+
 /** 32 characters of the URL-safe alphabet: 192 bits, and nothing that a shell, SQL or a config file would have to quote. */
 export function password(name: string, opts?: pulumi.CustomResourceOptions): pulumi.Output<string> {
   return pulumi.secret(once(name, PASSWORD_SCRIPT, {}, opts));

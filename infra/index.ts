@@ -1,8 +1,7 @@
 /** The program: configuration -> sites -> mesh -> database -> proxy -> benchmark -> outputs. */
 import * as pulumi from "@pulumi/pulumi";
 import { readConfig } from "./config.ts";
-import type { Config } from "./config/schema.ts";
-import { operatorKey } from "./identity.ts";
+import { expiry, operatorKey } from "./identity.ts";
 import { planNodes, withRole } from "./topology.ts";
 import { createSites } from "./sites/index.ts";
 import { labName } from "./sites/lab-name.ts";
@@ -22,7 +21,7 @@ export async function topology(): Promise<Outputs> {
 
   const key = operatorKey("operator-key", `${project}-${stack}`);
   const lab = config.lab ?? labName(stack, root);
-  const nodes = createSites(config, plans, { lab, key, labels: labels(config, project, stack) });
+  const nodes = createSites(config, plans, { lab, key, labels: { project, stack, owner: config.owner, expires: expiry(config.expiresHours) } });
   const mesh = new Mesh(nodes, config.mesh);
   const database = new MariaDb(withRole(nodes, "database"), config, `${project}-${stack}`, mesh.ready);
   const proxy = createProxy(nodes, database, config, mesh.ready);
@@ -37,7 +36,7 @@ export async function topology(): Promise<Outputs> {
   const benchmark = new Benchmark({
     driver, spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `results/${stack}`,
     after: [...serving, measurement],
-    measured: facts.apply(([db, px, rttMatrix]) => ({
+    measured: facts.apply(([db, px, rttMatrix]): Record<string, unknown> => ({
       project, stack, rttMatrix,
       database: { ...spec.context!.database!, ...db },
       proxy: proxy && px ? { kind: proxy.kind, node: proxy.node, ...px } : { kind: "none" },
@@ -46,6 +45,3 @@ export async function topology(): Promise<Outputs> {
   return outputs({ config, nodes, database, proxy, measurement, benchmark, lab });
 }
 
-function labels(config: Config, project: string, stack: string): { project: string; stack: string; owner: string; expiresHours: number } {
-  return { project, stack, owner: config.owner, expiresHours: config.expiresHours };
-}

@@ -1,3 +1,4 @@
+import type * as pulumi from "@pulumi/pulumi";
 import type { OperatorKey } from "../identity.ts";
 
 /** What every kind of site needs to know of the stack it belongs to. */
@@ -6,5 +7,5 @@ export interface SiteContext {
   lab: string;
   key: OperatorKey;
   /** On every resource that can carry tags. */
-  labels: { project: string; stack: string; owner: string; expiresHours: number };
+  labels: { project: string; stack: string; owner: string; expires: pulumi.Output<string> };
 }

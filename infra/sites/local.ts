@@ -43,10 +43,10 @@ export class LocalSites extends pulumi.ComponentResource {
   }
 
   private node(plan: NodePlan, site: LocalSite, context: SiteContext, network: pulumi.Resource): Node {
-    const spec = context.key.publicKey.apply((publicKey) => JSON.stringify({
+    const spec = pulumi.all([context.key.publicKey, pulumi.output(context.labels)]).apply(([publicKey, labels]) => JSON.stringify({
       lab: context.lab, site: site.name, name: plan.name,
       authorizedKeys: [publicKey],
-      labels: context.labels,
+      labels,
       ...(site.cpus === undefined ? {} : { cpus: site.cpus }),
       ...(site.memoryMb === undefined ? {} : { memoryMb: site.memoryMb }),
     }));
