@@ -1,0 +1,28 @@
+/** What each MySQL / MariaDB / client error means for the event that met it. Numbers are the servers' own. */
+import { DriverError } from "./driver.ts";
+import type { ErrorAction } from "./driver.ts";
+
+/** sysbench's --mysql-ignore-errors default: deadlock (and Galera's certification failure), record changed, lock wait timeout. */
+const RESTART = new Set(["1213", "1020", "1205"]);
+/** The session or the server is at its end: shutdown, killed session, lost or aborted connection, server gone, malformed packets, session timeout. */
+const RECONNECT = new Set(["1053", "1152", "1158", "1159", "1160", "1161", "1927", "2003", "2006", "2013", "2055", "4031", "1835", "1243"]);
+/**
+ * Errors after which no transaction is left open: 1213 rolls the whole transaction back. 1205 undoes one statement only
+ * (innodb_rollback_on_timeout=OFF), so the half transaction has to be rolled back, or the restart's BEGIN would commit it.
+ */
+const ROLLED_BACK = new Set(["1213"]);
+
+export function serverError(code: number, message: string): DriverError {
+  const name = String(code);
+  const action: ErrorAction = RESTART.has(name) ? "restart" : RECONNECT.has(name) ? "reconnect" : "retry";
+  return new DriverError(name, `${message} (${name})`, action, action !== "reconnect" && !ROLLED_BACK.has(name));
+}
+
+/** An error of the client library or of the system: a numeric server code where it has one, else the system's. */
+export function clientError(error: unknown): DriverError {
+  if (error instanceof DriverError) return error;
+  const { errno, code, message } = error as { errno?: number; code?: string; message?: string };
+  if (typeof errno === "number" && errno >= 1000) return serverError(errno, message ?? "server error");
+  const name = code === "PROTOCOL_CONNECTION_LOST" ? "2013" : (code ?? "connection-lost");
+  return new DriverError(name, message ?? name, "reconnect");
+}

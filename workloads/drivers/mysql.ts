@@ -1,0 +1,77 @@
+/**
+ * MySQL and MariaDB. mysql2 does handshake and authentication on a socket of ours; then the fast path takes the socket over.
+ * TLS, or a server without the protocol that the codec knows, stays with mysql2's own execute; `path` says which one runs.
+ */
+import { readFileSync } from "node:fs";
+import mysql from "mysql2";
+import type { Connection as LibraryConnection, ConnectionOptions } from "mysql2";
+import type { Endpoint } from "../contract.ts";
+import { DriverError } from "./driver.ts";
+import type { Connection, ConnectOptions, Driver } from "./driver.ts";
+import { clientError } from "./mysql-errors.ts";
+import { MysqlFastConnection } from "./mysql-fast.ts";
+import { MysqlLibraryConnection } from "./mysql-library.ts";
+import { OwnSocket } from "./mysql-socket.ts";
+import { version } from "./versions.ts";
+
+const PROTOCOL_41 = 0x200;
+const DEPRECATE_EOF = 0x0100_0000;
+/**
+ * Off: FOUND_ROWS would count matched instead of changed rows; session tracking and query attributes would change packets
+ * that the codec writes and reads; IGNORE_SPACE changes the parser. sysbench's client sets none of them.
+ */
+const FLAGS = ["-FOUND_ROWS", "-SESSION_TRACK", "-CLIENT_QUERY_ATTRIBUTES", "-IGNORE_SPACE", "-LOCAL_FILES"];
+
+interface Hello {
+  serverVersion: string;
+  capabilityFlags: number;
+}
+
+export const mysqlDriver: Driver = {
+  name: "mysql",
+  library: { name: "mysql2", version: version("mysql2") },
+  exactWriteCounts: true,
+  connect,
+};
+
+async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Connection> {
+  const fast = options.tls.mode === "off" && options.forceLibrary !== true;
+  const socket = fast ? new OwnSocket(endpoint.host, endpoint.port) : null;
+  const settings: ConnectionOptions = {
+    host: endpoint.host,
+    port: endpoint.port,
+    user: options.user,
+    password: options.password,
+    database: options.database,
+    connectTimeout: options.connectTimeoutMs,
+    charset: "utf8mb4_general_ci",
+    flags: fast ? [...FLAGS, "DEPRECATE_EOF"] : FLAGS,
+    ...(socket ? { stream: () => socket } : {}),
+    ...(options.tls.mode === "off" ? {} : { ssl: tls(options) }),
+  };
+  let hello: Hello;
+  let library: LibraryConnection;
+  try {
+    library = mysql.createConnection(settings);
+    hello = await greeted(library);
+  } catch (error) {
+    socket?.destroy();
+    const failure = error as NodeJS.ErrnoException;
+    if (failure.code === "ETIMEDOUT") throw new DriverError("connect-timeout", `no session within ${options.connectTimeoutMs} ms`, "reconnect");
+    throw clientError(error);
+  }
+  if (socket === null || (hello.capabilityFlags & PROTOCOL_41) === 0) return new MysqlLibraryConnection(endpoint, library, hello.serverVersion, options);
+  return new MysqlFastConnection(endpoint, socket, hello.serverVersion, (hello.capabilityFlags & DEPRECATE_EOF) !== 0, options);
+}
+
+function greeted(library: LibraryConnection): Promise<Hello> {
+  return new Promise((resolve, reject) => {
+    library.once("connect", (hello: unknown) => resolve(hello as Hello));
+    library.on("error", reject);
+  });
+}
+
+function tls(options: ConnectOptions): { ca?: string; rejectUnauthorized: boolean; verifyIdentity?: boolean } {
+  const ca = options.tls.caFile === undefined ? {} : { ca: readFileSync(options.tls.caFile, "utf8") };
+  return options.tls.mode === "verify" ? { ...ca, rejectUnauthorized: true, verifyIdentity: true } : { ...ca, rejectUnauthorized: false };
+}
