@@ -2,13 +2,21 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Whether a process of that id is there; one of another user counts. */
+/**
+ * Whether a process of that id runs; one of another user counts, a zombie does not (a container's
+ * first process may never collect them).
+ */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+  try {
+    const afterName = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").pop() ?? "";
+    return !afterName.startsWith("Z");
+  } catch {
+    return false;
   }
 }
 
