@@ -6,8 +6,8 @@ import type { RunContext, RunResult, StepResult } from "../workloads/contract.ts
 import type { Estimate } from "./stats.ts";
 import { estimate } from "./stats.ts";
 
-/** Statements of one transaction, as measured (reads, writes, others such as BEGIN and COMMIT). */
-export interface StatementMix { read: number; write: number; other: number }
+/** Statements of one transaction, as measured: reads, writes, others such as BEGIN and COMMIT (null: not stated). */
+export interface StatementMix { read: number; write: number; other: number | null }
 
 /** One workload at one thread count: throughput per second, latencies in milliseconds. */
 export interface Point {

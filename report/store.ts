@@ -26,8 +26,24 @@ function checkName(what: string, value: string): void {
   }
 }
 
+/** Takes a document to the current schema by one upgrade per version. Throws ReportError when there is no way. */
+export function upgraded(document: Record<string, unknown>, current: number, by: Record<number, Upgrade>): Record<string, unknown> {
+  const version = document["schema"];
+  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
+    throw new ReportError(`schema: got ${JSON.stringify(version) ?? "nothing"}, a whole number from 1 to ${current} is needed`);
+  }
+  if (version > current) throw new ReportError(`was written by a newer meshbench (schema ${version}; this one reads up to ${current})`);
+  let now = document;
+  for (let v = version; v < current; v++) {
+    const upgrade = by[v];
+    if (!upgrade) throw new ReportError(`schema ${v} can no longer be read`);
+    now = { ...upgrade(now), schema: v + 1 };
+  }
+  return now;
+}
+
 /** Parses and validates a result of this or an older version. Throws ReportError in one line that says what is wrong. */
-export function parseResult(text: string, from: Record<number, Upgrade> = upgrades, current = SCHEMA_VERSION): RunResult {
+export function parseResult(text: string): RunResult {
   let document: Record<string, unknown>;
   try {
     document = JSON.parse(text) as Record<string, unknown>;
@@ -37,17 +53,7 @@ export function parseResult(text: string, from: Record<number, Upgrade> = upgrad
   if (typeof document !== "object" || document === null || document["kind"] !== "meshbench-result") {
     throw new ReportError("is not a meshbench result (no \"kind\": \"meshbench-result\")");
   }
-  let version = document["schema"];
-  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
-    throw new ReportError(`schema: got ${JSON.stringify(version) ?? "nothing"}, a whole number from 1 to ${current} is needed`);
-  }
-  if (version > current) throw new ReportError(`was written by a newer meshbench (schema ${version}; this one reads up to ${current})`);
-  while (version < current) {
-    const upgrade: Upgrade | undefined = from[version];
-    if (!upgrade) throw new ReportError(`schema ${version} can no longer be read`);
-    document = { ...upgrade(document), schema: version + 1 };
-    version += 1;
-  }
+  document = upgraded(document, SCHEMA_VERSION, upgrades);
   const parsed = runResultSchema.safeParse(document);
   if (!parsed.success) {
     const problems = explain(parsed.error, document).split("\n");

@@ -51,7 +51,7 @@ export function meanLatency(point: Point): { ms: number; source: "measured mean"
 /** Commits that leave a writeset: one per transaction with BEGIN and COMMIT, one per statement without. */
 export function commitsPerTransaction(point: Point): number {
   if (!point.mix || point.mix.write < 1e-9) return 0;
-  return point.mix.other >= 1.5 ? 1 : point.mix.write;
+  return point.mix.other === null || point.mix.other >= 1.5 ? 1 : point.mix.write;
 }
 
 /** Floor of one point, or null when RTTs or the statement mix are not known. */
@@ -75,7 +75,7 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
   }
 
   const driver = subject.result?.engine.node ?? nodes(subject, "driver")[0];
-  const statements = point.mix.read + point.mix.write + point.mix.other;
+  const statements = point.mix.read + point.mix.write + (point.mix.other ?? 0);
   const served = endpointNodes(subject);
   if (driver && served.length > 0) {
     const legs = served.map((n) => rtt.between(driver, n));

@@ -29,7 +29,7 @@ export const distanceStudy: PublishedSet[] = (Object.keys(distanceTable) as Dist
     hardware: "UpCloud VPS, 10 vCPUs, 32 GB RAM, 50 GB MAXIOPS disk",
     versions: "MariaDB 10.1.11 (Debian 8 package), sysbench 0.5 from Percona's repository",
     howMeasured: "sysbench oltp.lua, 24 tables of 2,000,000 rows (about 12 GB), 300 s per thread count, --oltp-reconnect-mode=random, 10 s pause, single run",
-    unit: { "tables": 24, "rows per table": 2_000_000, "table options": "defaults", "reconnect": "random" },
+    unit: { "tables": 24, "rows per table": 2_000_000, "table options": null, "reconnect": "random" },
     method: {
       "load generator": "sysbench 0.5", "client protocol": "mysql", "window (s)": "300", "warm-up (s)": "0", "repeats": "1",
       "thread counts": distanceThreads.join(", "), "prepared statements": null, "routing": null, "TLS to the database": null,

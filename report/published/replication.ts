@@ -35,7 +35,7 @@ export const replicationStudy: PublishedSet[] = (["gr", "galera"] as const).map(
     hardware: "three Dell R720, 64 GB RAM, RAID-10 of 15,000 rpm SAS disks; each host ran both servers on different ports",
     versions: `${names[name]}, sysbench 0.5`,
     howMeasured: "sysbench 0.5, 128 threads, 10 tables of 1,000,000 rows, load on the primary only, one line per 10 s, ten lines",
-    unit: { "tables": 10, "rows per table": 1_000_000, "table options": "defaults", "reconnect": "never" },
+    unit: { "tables": 10, "rows per table": 1_000_000, "table options": null, "reconnect": "never" },
     method: {
       "load generator": "sysbench 0.5", "client protocol": "mysql", "window (s)": "100", "warm-up (s)": "0", "repeats": "1", "thread counts": "128",
       "prepared statements": null, "routing": "one endpoint", "TLS to the database": null,
@@ -45,7 +45,7 @@ export const replicationStudy: PublishedSet[] = (["gr", "galera"] as const).map(
       "sites": "one network (3)", "driver host": null, "stand-ins": null,
     },
     points: [{
-      workload: "oltp_read_write", threads: 128, tps, mix: { read, write, other: 0 },
+      workload: "oltp_read_write", threads: 128, tps, mix: { read, write, other: null },
       notes: [`tps is the mean of ten intervals; p95 of the intervals lies between ${Math.min(...p95s)} and ${Math.max(...p95s)} ms (percentiles cannot be averaged)`,
         "other statements per transaction not stated"],
     }],

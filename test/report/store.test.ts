@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { ReportError } from "../../report/errors.ts";
+import { listResults, readResult, saveResult, upgraded } from "../../report/store.ts";
+import { syntheticResult } from "./synthetic.ts";
+
+let root: string;
+before(async () => { root = await mkdtemp(join(tmpdir(), "meshbench-store-")); });
+after(() => rm(root, { recursive: true, force: true }));
+
+const small = (runId: string, seed = 1) => syntheticResult({ runId, seed, threads: [1], workloads: ["oltp_read_only"], repeats: 1, histograms: false });
+
+test("a result comes back as it was saved, and no temporary file stays", async () => {
+  const path = await saveResult(root, "one", small("r1"));
+  assert.deepEqual(await readResult(path), small("r1"));
+  assert.deepEqual(await readdir(join(root, "one")), ["r1.json"]);
+});
+
+test("a run id is written once: the same result again is no error, another one is refused and harms nothing", async () => {
+  const path = await saveResult(root, "once", small("r1"));
+  const before = await readFile(path, "utf8");
+  await saveResult(root, "once", small("r1"));
+  await assert.rejects(saveResult(root, "once", small("r1", 2)), (e: Error) => e instanceof ReportError && /already has this run id/.test(e.message));
+  assert.equal(await readFile(path, "utf8"), before);
+});
+
+test("of many writers of one run id exactly one wins, and its file is whole", async () => {
+  const outcomes = await Promise.allSettled(Array.from({ length: 16 }, (_, i) => saveResult(root, "race", small("same", i + 1))));
+  assert.equal(outcomes.filter((o) => o.status === "fulfilled").length, 1);
+  await readResult(join(root, "race", "same.json"));
+  assert.deepEqual(await readdir(join(root, "race")), ["same.json"]);
+});
+
+test("writers of different runs do not disturb each other", async () => {
+  await Promise.all(Array.from({ length: 12 }, (_, i) => saveResult(root, "many", small(`r${i}`, i))));
+  const { results, skipped } = await listResults(root, "many");
+  assert.equal(results.length, 12);
+  assert.deepEqual(skipped, []);
+});
+
+test("corrupt files are named with their reason and skipped", async () => {
+  const good = await saveResult(root, "mixed", small("good"));
+  const text = await readFile(good, "utf8");
+  const bad: Record<string, [string, RegExp]> = {
+    "half": [text.slice(0, text.length / 2), /not JSON/],
+    "nan": [text.replace(/"tps":[0-9.]+/, "\"tps\":NaN"), /not JSON/],
+    "null": [text.replace(/"tps":[0-9.]+/, "\"tps\":null"), /tps: got null/],
+    "huge": [text.replace(/"tps":[0-9.]+/, "\"tps\":1e999"), /tps/],
+    "other": ["{\"kind\":\"something\"}", /not a meshbench result/],
+    "newer": [text.replace("\"schema\":1", "\"schema\":99"), /newer meshbench/],
+    "empty": ["", /not JSON/],
+  };
+  for (const [name, [content]] of Object.entries(bad)) await writeFile(join(root, "mixed", `${name}.json`), content);
+  const { results, skipped } = await listResults(root, "mixed");
+  assert.deepEqual(results.map((r) => r.result.runId), ["good"]);
+  for (const [name, [, reason]] of Object.entries(bad)) {
+    const entry = skipped.find((s) => s.path.endsWith(`${name}.json`));
+    assert.ok(entry, `${name} is not named`);
+    assert.match(entry.reason, reason);
+    assert.ok(entry.reason.includes(entry.path) && !entry.reason.includes("\n"));
+  }
+});
+
+test("a document of an old schema climbs version by version; a missing step is said", () => {
+  const steps = {
+    1: (d: Record<string, unknown>) => ({ ...d, seconds: (d["ms"] as number) / 1000, ms: undefined }),
+    2: (d: Record<string, unknown>) => ({ ...d, minutes: (d["seconds"] as number) / 60 }),
+  };
+  assert.deepEqual(upgraded({ schema: 1, ms: 120_000 }, 3, steps), { schema: 3, ms: undefined, seconds: 120, minutes: 2 });
+  assert.deepEqual(upgraded({ schema: 3, minutes: 2 }, 3, steps), { schema: 3, minutes: 2 });
+  assert.throws(() => upgraded({ schema: 1 }, 3, { 2: steps[2] }), /schema 1 can no longer be read/);
+  assert.throws(() => upgraded({ schema: 4 }, 3, steps), /newer meshbench/);
+  assert.throws(() => upgraded({ schema: "1" }, 3, steps), /schema: got "1"/);
+});
+
+test("names that leave the store are refused", async () => {
+  await assert.rejects(saveResult(root, "../up", small("r")), /stack: got/);
+  await assert.rejects(saveResult(root, "s", { ...small("r"), runId: "../../r" }), /runId: got/);
+});
