@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { local, remote } from "@pulumi/command";
 import type { RunSpecInput } from "../workloads/contract.ts";
 import { onNode, type Node } from "./node.ts";
+import { checkout } from "./paths.ts";
 import type { Shipment } from "./benchmark/bundle.ts";
 import type { RunSummary } from "./benchmark/summary.ts";
 import { installScript } from "./benchmark/unit.ts";
@@ -55,7 +56,7 @@ export class Benchmark extends pulumi.ComponentResource {
   }
 
   private program(name: string, path: string, stdin: pulumi.Output<string>, triggers: string[], driver: Node, dependsOn: pulumi.Resource[]): local.Command {
-    return new local.Command(name, { create: `node ${path}`, stdin: pulumi.secret(stdin), triggers, dir: pulumi.getRootDirectory(), logging: "stderr", addPreviousOutputInEnv: false },
+    return new local.Command(name, { create: `node ${path}`, stdin: pulumi.secret(stdin), triggers, dir: checkout, logging: "stderr", addPreviousOutputInEnv: false },
       { parent: this, dependsOn, ...(driver.resource === undefined ? {} : { deletedWith: driver.resource }) });
   }
 }

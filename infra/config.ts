@@ -15,7 +15,8 @@ export async function readConfig(): Promise<Config> {
 function rawConfig(namespace: string): Record<string, unknown> {
   const raw: Record<string, unknown> = {};
   for (const [key, text] of Object.entries(pulumi.runtime.allConfig() ?? {})) {
-    if (key.startsWith(`${namespace}:`)) raw[key.slice(namespace.length + 1)] = TEXT.has(key.slice(namespace.length + 1)) ? text : parse(text);
+    // Pulumi.yaml declares every key, and a declared key must have a value: an empty text stands for none.
+    if (key.startsWith(`${namespace}:`) && text !== "") raw[key.slice(namespace.length + 1)] = TEXT.has(key.slice(namespace.length + 1)) ? text : parse(text);
   }
   return raw;
 }

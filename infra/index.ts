@@ -1,5 +1,6 @@
 /** The program: configuration -> sites -> mesh -> database -> proxy -> benchmark -> outputs. */
 import * as pulumi from "@pulumi/pulumi";
+import { checkout } from "./paths.ts";
 import { readConfig } from "./config.ts";
 import { expiry, operatorKey } from "./identity.ts";
 import { planNodes, withRole } from "./topology.ts";
@@ -16,7 +17,7 @@ import { outputs, type Outputs } from "./outputs.ts";
 
 export async function topology(): Promise<Outputs> {
   const config = await readConfig();
-  const root = pulumi.getRootDirectory(), stack = pulumi.getStack(), project = pulumi.getProject();
+  const root = checkout, stack = pulumi.getStack(), project = pulumi.getProject();
   const plans = planNodes(config);
 
   const key = operatorKey("operator-key", `${project}-${stack}`);

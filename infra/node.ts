@@ -31,9 +31,13 @@ export interface Step {
   logging?: "none" | "stderr" | "stdout" | "stdoutAndStderr";
 }
 
-/** A script as one shell word, for bash or for sudo bash. */
-export function asRoot(script: string, sudo: boolean): string {
-  return `${sudo ? "sudo " : ""}bash -euo pipefail -c ${shellQuote(script)}`;
+/**
+ * The command line for a step, and what goes into its stdin: the script first, then the step's own input. An error of the
+ * command provider prints the command line whole, so it is kept to a line that says which step failed.
+ */
+export function asRoot(name: string, script: string, sudo: boolean, input = ""): { command: string; stdin: string } {
+  const text = `set -euo pipefail\n${script}\n`;
+  return { command: `${sudo ? "sudo " : ""}bash -c 'eval "$(head -c ${Buffer.byteLength(text)})"' ${name}`, stdin: text + input };
 }
 
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -41,10 +45,12 @@ export const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\
 /** Runs a step on a node when it is created and again when its inputs change; nothing happens at its deletion. */
 export function onNode(name: string, node: Node, step: Step, opts: pulumi.CustomResourceOptions): remote.Command {
   const triggers = step.triggers;
+  const stdin = step.stdin === undefined ? undefined : pulumi.secret(step.stdin);
+  const call = pulumi.all([step.script, stdin]).apply(([script, input]) => asRoot(name, script, node.sudo, input));
   return new remote.Command(name, {
     connection: node.connection,
-    create: pulumi.output(step.script).apply((script) => asRoot(script, node.sudo)),
-    ...(step.stdin === undefined ? {} : { stdin: pulumi.secret(step.stdin) }),
+    create: stdin === undefined ? call.command : pulumi.unsecret(call.command),
+    stdin: call.stdin,
     ...(triggers === undefined ? {} : { triggers: pulumi.output(triggers) }),
     logging: step.logging ?? (step.secretOutput ? "none" : "stderr"),
     addPreviousOutputInEnv: false,

@@ -53,7 +53,8 @@ export function run(client: Client, script: string, sudo: boolean, stdin?: NodeJ
   return new Promise((resolve, reject) => {
     const broken = (): void => reject(new Error("the SSH connection broke"));
     client.once("close", broken);
-    client.exec(asRoot(script, sudo), (error, channel) => {
+    const { command, stdin: text } = asRoot("meshbench", script, sudo);
+    client.exec(command, (error, channel) => {
       if (error) { reject(error); return; }
       const out: Buffer[] = [], err: Buffer[] = [];
       channel.on("data", (chunk: Buffer) => out.push(chunk));
@@ -62,6 +63,7 @@ export function run(client: Client, script: string, sudo: boolean, stdin?: NodeJ
         client.removeListener("close", broken);
         resolve({ code: code ?? 255, stdout: Buffer.concat(out), stderr: Buffer.concat(err).toString() });
       });
+      channel.write(text);
       if (stdin) stdin.pipe(channel); else channel.end();
     });
   });

@@ -5,6 +5,7 @@ import type { Config } from "../config/schema.ts";
 import type { LocalSite } from "../config/sites.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
+import { checkout } from "../paths.ts";
 import type { SiteContext } from "./context.ts";
 
 /** What `lab node create` prints. */
@@ -19,7 +20,7 @@ interface Created {
 /** All local sites of a stack share one laboratory: their network, the links between them, and the nodes. */
 export class LocalSites extends pulumi.ComponentResource {
   readonly nodes: Node[];
-  private readonly root = pulumi.getRootDirectory();
+  private readonly root = checkout;
 
   constructor(sites: LocalSite[], links: Config["links"], plans: NodePlan[], context: SiteContext, opts?: pulumi.ComponentResourceOptions) {
     super("meshbench:sites:Local", "local", {}, opts);
