@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { names } from "./addresses.ts";
 import { groupProcesses, killGroup, makeGroups, removeGroups, type Limits } from "./cgroups.ts";
-import { findProcesses, processState, processesMounting, signal } from "./processes.ts";
+import { findProcesses, processState, processesMounting, processesNamed, signal } from "./processes.ts";
 import { paths } from "./registry.ts";
 import { LabError, poll, startDetached } from "./run.ts";
 
@@ -46,7 +46,8 @@ export async function launch(lab: string, node: string, image: string, limits: L
       root, `lowerdir=${image},upperdir=${upper},workdir=${work}`, ...enter, "--",
       "systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit", `--machine=${names.node(lab, node)}`, `--hostname=${node}`,
       `--directory=${root}`, `--network-namespace-path=/run/netns/${names.node(lab, node)}`,
-      "--bind=/dev/net/tun", "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=read-only",
+      // A namespace given by path is not taken as private: without this a node could not make its WireGuard interface.
+      "--capability=CAP_NET_ADMIN", "--bind=/dev/net/tun", "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=read-only",
     ],
     log,
     // The node's systemd sees version 2 groups only: its own, and none of this machine's controllers.
@@ -55,10 +56,15 @@ export async function launch(lab: string, node: string, image: string, limits: L
   return refused;
 }
 
-/** All processes of a node: in its groups, or with its disk mounted. */
+/** All processes of a node: in its groups, with its disk mounted, or about to be either. */
 export async function nodeProcesses(lab: string, node: string): Promise<number[]> {
-  const [inGroups, mounting] = await Promise.all([groupProcesses(lab, node), processesMounting(`${paths.node(lab, node)}/`)]);
-  return [...new Set([...inGroups, ...mounting])];
+  const machine = names.node(lab, node);
+  const found = await Promise.all([
+    groupProcesses(lab, node),
+    processesMounting(`${paths.node(lab, node)}/`),
+    processesNamed(machine, `--machine=${machine}`),
+  ]);
+  return [...new Set(found.flat())];
 }
 
 /** The supervisor (systemd-nspawn) and the node's process 1, as this machine numbers them. */
