@@ -5,8 +5,8 @@ import { text } from "node:stream/consumers";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { check, installMissing, requireMachine } from "./check.ts";
-import { buildImage, imageRoot } from "./image.ts";
-import { findLeftovers, listSummaries, purgeLab, type LabSummary } from "./leftovers.ts";
+import { buildImage, imageRoot, pruneImages } from "./image.ts";
+import { findLeftovers, listSummaries, purgeLab, purgeOrphans, type LabSummary } from "./leftovers.ts";
 import { setLink, showLinks, type LinkChange } from "./links.ts";
 import { applyNetwork } from "./network.ts";
 import { createNode, deleteNode, nodeCommand, startNode, stopNode } from "./nodes.ts";
@@ -60,6 +60,7 @@ image.command("build").description("build it, unless it is there").action(async 
   print(await buildImage());
 });
 image.command("path").description("print its directory").action(() => void process.stdout.write(imageRoot() + "\n"));
+image.command("prune").description("remove the images of other versions that no node runs on").action(async () => print({ removed: await pruneImages() }));
 
 const network = program.command("network").description("sites and the links between them");
 network
@@ -179,7 +180,7 @@ program
     const labs = o.lab ? [o.lab] : await listLabs();
     const purged = [];
     for (const name of labs) purged.push(await purgeLab(name));
-    print(purged);
+    print({ purged, orphans: o.all ? await purgeOrphans() : [] });
   });
 program
   .command("leftovers")

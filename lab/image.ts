@@ -4,10 +4,10 @@ import { mkdir, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/pr
 import { dirname, join } from "node:path";
 import { cacheBase } from "./cache.ts";
 import { withLock } from "./lock.ts";
-import { machineAptOptions, machineSources } from "./mirror.ts";
+import { SUITE, machineAptOptions, machineSources } from "./mirror.ts";
 import { DISABLED_UNITS, DPKG_OPTIONS, FILES, MASKED_UNITS, PACKAGES } from "./recipe.ts";
+import { listDirectory, listLabs, listNodes, readNode, removeDirectory } from "./registry.ts";
 import { LabError, progress, run, tryRun } from "./run.ts";
-import { SUITE } from "./mirror.ts";
 
 const BUILD_LIMIT_MS = 20 * 60_000;
 
@@ -50,6 +50,17 @@ export async function buildImage(): Promise<{ path: string; built: boolean; seco
   const seconds = Math.round((Date.now() - started) / 100) / 10;
   progress(built ? `node image built in ${seconds} s: ${root}` : `node image is there: ${root}`);
   return { path: root, built, seconds };
+}
+
+/** Removes the images of other recipes, except those that some node runs on. @returns what was removed. */
+export async function pruneImages(): Promise<string[]> {
+  const images = dirname(dirname(imageRoot()));
+  const kept = new Set([dirname(imageRoot())]);
+  for (const lab of await listLabs())
+    for (const node of await listNodes(lab)) kept.add(dirname((await readNode(lab, node))?.image ?? ""));
+  const removed = (await listDirectory(images)).map((entry) => join(images, entry)).filter((path) => !kept.has(path));
+  for (const path of removed) await removeDirectory(path);
+  return removed;
 }
 
 async function bootstrap(target: string): Promise<void> {

@@ -5,11 +5,11 @@ import { groupProcesses, listGroups, removeGroups } from "./cgroups.ts";
 import { listLinks, listNamespaces } from "./network.ts";
 import { findProcesses, processesMounting, signal } from "./processes.ts";
 import { listDirectory, listLabs, listNodes, paths, readLab, readNode, removeDirectory, withLabLock } from "./registry.ts";
-import { LabError, poll, progress, tryRun } from "./run.ts";
+import { LabError, poll, progress, sleep, tryRun } from "./run.ts";
 import type { Link, NodeRecord, Site } from "./schema.ts";
 import { containerPids } from "./boot.ts";
 import { deleteNode } from "./nodes.ts";
-import { relayRuns, stopRelay } from "./wan.ts";
+import { relayPids, relayRuns, stopRelay } from "./wan.ts";
 
 export interface Leftovers {
   processes: { pid: number; command: string }[];
@@ -23,18 +23,18 @@ export interface Leftovers {
 /** Everything on this machine that belongs to the lab, also what its own files do not know of. */
 export async function findLeftovers(lab: string): Promise<Leftovers> {
   const directory = `${paths.lab(lab)}/`;
-  const [all, mounting, inGroups, namespaces, links, cgroups, mountinfo] = await Promise.all([
+  const nodes = `${names.prefix(lab)}n-`;
+  const [all, found, namespaces, links, cgroups, mountinfo] = await Promise.all([
     findProcesses(),
-    processesMounting(directory),
-    groupProcesses(lab),
-    listNamespaces(lab),
+    Promise.all([processesMounting(directory), groupProcesses(lab), relayPids(lab)]),
+    listNamespaces(names.prefix(lab)),
     listLinks(),
     listGroups(lab),
     readFile("/proc/self/mountinfo", "utf8"),
   ]);
-  const own = new Set([...mounting, ...inGroups]);
+  const own = new Set(found.flat());
   const processes = all
-    .filter((p) => own.has(p.pid) || (p.pid !== process.pid && p.args.some((arg) => arg.startsWith(directory))))
+    .filter((p) => own.has(p.pid) || p.args.some((arg) => arg.startsWith(nodes) || arg.startsWith(`--machine=${nodes}`)))
     .map((p) => ({ pid: p.pid, command: p.args.join(" ").slice(0, 120) }));
   const mounts = mountinfo
     .split("\n")
@@ -46,28 +46,48 @@ export async function findLeftovers(lab: string): Promise<Leftovers> {
 
 const isClean = (left: Leftovers) => Object.values(left).every((entries) => entries.length === 0);
 
+/** How often a purge looks again: a command that was killed may leave a child that still makes something. */
+const ROUNDS = 3;
+
 /** Removes everything of the lab. @throws LabError that says what could not be removed. */
 export async function purgeLab(lab: string): Promise<{ lab: string; leftovers: Leftovers }> {
   progress(`purging lab "${lab}"`);
-  await Promise.all((await listNodes(lab)).map((node) => deleteNode(lab, node, 0)));
-  await withLabLock(lab, async () => {
-    // Nodes whose directories are gone already, the relay, and whatever else holds on to the lab.
-    await stopRelay(lab);
-    await poll(10_000, 20, async () => {
-      const { processes } = await findLeftovers(lab);
-      for (const { pid } of processes) signal(pid, "SIGKILL");
-      return processes.length === 0 || undefined;
-    });
-    const left = await findLeftovers(lab);
-    for (const mount of left.mounts.filter((path) => path.startsWith(paths.state))) await tryRun("umount", ["--lazy", mount]);
-    for (const link of left.links) await tryRun("ip", ["link", "delete", link]);
-    for (const namespace of left.namespaces) await tryRun("ip", ["netns", "delete", namespace]);
-    await removeGroups(lab);
-    await removeDirectory(paths.lab(lab));
+  for (let round = 1; ; round++) {
+    await Promise.all((await listNodes(lab)).map((node) => deleteNode(lab, node, 0)));
+    await withLabLock(lab, () => removeRest(lab));
+    await sleep(50);
+    const leftovers = await findLeftovers(lab);
+    if (isClean(leftovers)) return { lab, leftovers };
+    if (round === ROUNDS) throw new LabError(`lab "${lab}" could not be removed entirely: ${JSON.stringify(leftovers)}`);
+  }
+}
+
+/** Nodes whose directories are gone already, the relay, and whatever else holds on to the lab. */
+async function removeRest(lab: string): Promise<void> {
+  await stopRelay(lab);
+  await poll(10_000, 20, async () => {
+    const { processes } = await findLeftovers(lab);
+    for (const { pid } of processes) signal(pid, "SIGKILL");
+    return processes.length === 0 || undefined;
   });
-  const leftovers = await findLeftovers(lab);
-  if (!isClean(leftovers)) throw new LabError(`lab "${lab}" could not be removed entirely: ${JSON.stringify(leftovers)}`);
-  return { lab, leftovers };
+  const left = await findLeftovers(lab);
+  for (const mount of left.mounts.filter((path) => path.startsWith(paths.state))) await tryRun("umount", ["--lazy", mount]);
+  for (const link of left.links) await tryRun("ip", ["link", "delete", link]);
+  for (const namespace of left.namespaces) await tryRun("ip", ["netns", "delete", namespace]);
+  await removeGroups(lab);
+  await removeDirectory(paths.lab(lab));
+}
+
+/** Namespaces of labs whose directory is gone, found by their name alone. @returns what was removed. */
+export async function purgeOrphans(): Promise<string[]> {
+  const known = (await listLabs()).map(names.prefix);
+  const orphans = (await listNamespaces("mb-")).filter((name) => /^mb-[0-9a-f]{6}-/.test(name) && !known.some((prefix) => name.startsWith(prefix)));
+  for (const namespace of orphans) {
+    const pids = (await tryRun("ip", ["netns", "pids", namespace])).stdout.split("\n").filter(Boolean);
+    for (const pid of pids) signal(Number(pid), "SIGKILL");
+    await tryRun("ip", ["netns", "delete", namespace]);
+  }
+  return orphans;
 }
 
 export interface LabSummary {

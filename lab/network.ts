@@ -29,9 +29,10 @@ const ip = (namespace: string, commands: string[]) =>
 export const inNamespace = (namespace: string, command: string[], input?: string) =>
   run("nsenter", [`--net=/run/netns/${namespace}`, "--", ...command], input === undefined ? {} : { input });
 
-export async function listNamespaces(lab: string): Promise<string[]> {
+/** Namespaces whose name begins so. */
+export async function listNamespaces(prefix: string): Promise<string[]> {
   const all = JSON.parse((await run("ip", ["-j", "netns", "list"])) || "[]") as { name: string }[];
-  return all.map((entry) => entry.name).filter((name) => name.startsWith(names.prefix(lab)));
+  return all.map((entry) => entry.name).filter((name) => name.startsWith(prefix));
 }
 
 /** Names of the interfaces in a namespace, or outside of any. */
@@ -84,7 +85,7 @@ export async function applyNetwork(request: NetworkRequest): Promise<NetworkResu
     // Saved before the kernel's part: what a killed apply made is found again.
     await saveLab({ ...lab, sites: [...lab.sites, ...gone] });
 
-    const existing = await listNamespaces(lab.lab);
+    const existing = await listNamespaces(names.prefix(lab.lab));
     await ensureCore(lab, existing);
     for (const site of gone) await removeSite(lab, site, existing);
     for (const site of lab.sites) await ensureSite(lab, site, existing);

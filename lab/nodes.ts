@@ -1,5 +1,5 @@
 /** Nodes: create, start, stop, kill, delete. Each command holds the node's lock; nodes boot side by side. */
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { FIRST_HOST, LAST_HOST, names, nodeAddress, siteAddresses } from "./addresses.ts";
 import { containerPids, kill, launch, nodeDirectories, shutDown } from "./boot.ts";
@@ -51,7 +51,10 @@ export async function createNode(request: NodeRequest): Promise<NodeResult> {
     record.hostKey = await makeDisk(request, record.address);
     await saveNode(record);
     const result = await bringUp(record, timeoutMs);
-    if (record.userData) await waitCloudInit(record, timeoutMs);
+    if (record.userData) {
+      await waitCloudInit(record, timeoutMs);
+      record.hostKey = result.hostKey = await presentHostKey(result.pid);
+    }
     await saveNode({ ...record, state: "ready" });
     progress(`node "${request.name}": sshd answers`);
     return { ...result, created: true };
@@ -134,7 +137,7 @@ async function plugIn(lab: Lab, record: NodeRecord): Promise<void> {
   const site = findSite(lab, record.site);
   const router = names.site(record.lab, record.site);
   const port = names.port(record.host);
-  await ensureNamespace(namespace, await listNamespaces(record.lab), false);
+  await ensureNamespace(namespace, await listNamespaces(names.prefix(record.lab)), false);
   if (!(await listLinks(namespace)).includes("eth0")) {
     await run("ip", ["-n", router, "-batch", "-"], {
       input: `link add ${port} type veth peer name eth0 netns ${namespace}\nlink set ${port} master br0 up\n`,
@@ -173,11 +176,17 @@ async function waitCloudInit(record: NodeRecord, timeoutMs: number): Promise<voi
   throw new LabError(`node "${record.name}": cloud-init did not succeed: ${result.stdout.trim().replace(/\s*\n\s*/g, "; ") || result.stderr.trim()}`);
 }
 
+/** The key that sshd shows now: user data may have brought another than the one that was made. */
+async function presentHostKey(init: number): Promise<string> {
+  const text = await readFile(`/proc/${init}/root/etc/ssh/ssh_host_ed25519_key.pub`, "utf8");
+  return text.trim().split(" ").slice(0, 2).join(" ");
+}
+
 /** Removes whatever there is of the node, complete or not. */
 async function demolish(lab: string, node: string, graceMs: number): Promise<void> {
   await shutDown(lab, node, graceMs);
   const namespace = names.node(lab, node);
-  const namespaces = await listNamespaces(lab);
+  const namespaces = await listNamespaces(names.prefix(lab));
   const record = await readNode(lab, node).catch(() => undefined);
   if (record && namespaces.includes(names.site(lab, record.site))) {
     // Deleting either end of the cable deletes both; the namespace alone would take it away only later.

@@ -33,6 +33,11 @@ export async function processesMounting(directory: string): Promise<number[]> {
   return found.flat();
 }
 
+/** Processes that were started with one of these arguments. */
+export async function processesNamed(...args: string[]): Promise<number[]> {
+  return (await findProcesses()).filter((p) => p.args.some((arg) => args.includes(arg))).map((p) => p.pid);
+}
+
 /** "Z" for a zombie and so on; undefined when there is no such process. */
 export async function processState(pid: number): Promise<string | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");

@@ -6,12 +6,14 @@ export const PACKAGES = [
   // Networks.
   "iproute2", "iputils-ping", "iptables", "nftables", "iperf3", "wireguard-tools", "wireguard-go", "curl", "socat",
   // Databases, their state transfers and clients.
-  "mariadb-server", "galera-4", "mariadb-backup", "rsync", "postgresql-client", "zstd", "pv",
+  "mariadb-server", "galera-4", "mariadb-backup", "rsync", "postgresql-client", "zstd", "xz-utils",
   // Proxies and load.
   "haproxy", "sysbench",
   // What a MaxScale built from source is linked against.
   "libcurl4", "libpcre2-8-0", "libjansson4", "libmicrohttpd12", "libodbc2", "libssh-4", "libzstd1", "libuuid1",
-  "libsqlite3-0", "libpam0g", "libssl3",
+  "libsqlite3-0", "libpam0g", "libssl3", "libodbcinst2",
+  // What a Node.js binary is linked against.
+  "libstdc++6", "libatomic1",
 ];
 
 /** Left out of every package: nobody reads manuals on a node. */
@@ -57,6 +59,9 @@ MaxSessions 100
 network: {config: disabled}
 # The locales package is not there, and C.UTF-8 needs none.
 locale: C.UTF-8
+# The node has its host key before cloud-init runs; user data may replace it (ssh_keys).
+ssh_deletekeys: false
+ssh_genkeytypes: [ed25519]
 `,
   "etc/default/locale": "LANG=C.UTF-8\n",
   // No name server: look-ups fail at once instead of waiting.

@@ -54,8 +54,9 @@ async function relayBinary(): Promise<string> {
   });
 }
 
-const relayPids = async (lab: string) =>
-  (await findProcesses()).filter((p) => p.args.includes(files(lab).config) && p.args[0]?.startsWith(join(cacheBase(), "wan"))).map((p) => p.pid);
+/** The relay, also while it is being started. */
+export const relayPids = async (lab: string) =>
+  (await findProcesses()).filter((p) => p.args.includes(files(lab).config) && p.args.includes(TUN)).map((p) => p.pid);
 
 /** Writes the relay's configuration and starts it, or has it read the new one. */
 export async function applyRelay(lab: Lab): Promise<void> {
