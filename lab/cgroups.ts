@@ -12,8 +12,8 @@ const unified = () => (existsSync(join(MOUNT, "cgroup.controllers")) ? MOUNT : j
 const isV1 = () => unified() !== MOUNT;
 
 const below = (mount: string, lab: string, node?: string) => join(mount, "meshbench", lab, ...(node ? [node] : []));
-/** All hierarchies in which a lab may have groups. */
-const hierarchies = () => (isV1() ? [unified(), join(MOUNT, "cpu"), join(MOUNT, "memory")] : [unified()]);
+/** All hierarchies in which a lab may have groups; the one named systemd mirrors the unified one, by systemd-nspawn. */
+const hierarchies = () => (isV1() ? [unified(), join(MOUNT, "systemd"), join(MOUNT, "cpu"), join(MOUNT, "memory")] : [unified()]);
 
 export interface Limits {
   cpus?: number | undefined;
