@@ -6,6 +6,8 @@ import { ratio } from "../stats.ts";
 import type { Floor } from "./floor.ts";
 import { farthestRtt, floorOf, meanLatency } from "./floor.ts";
 import { perMillion } from "./money.ts";
+import { pairUp, shapeOf } from "./shape.ts";
+import type { Shape } from "./shape.ts";
 import type { Sweep } from "./sweep.ts";
 import { sweepOf } from "./sweep.ts";
 import type { Difference, WorkCheck } from "./work.ts";
@@ -43,14 +45,30 @@ export interface Comparison {
   /** True when incompatible work was compared because it was forced: every figure derived from two subjects is marked. */
   forced: boolean;
   blocks: Block[];
+  /** Beside a published study, when one was asked for. */
+  shape: Shape | null;
 }
 
+/** "rows per table: a 10000; b 20000"; with many subjects those of one value are put together. */
 export function describeDifference(difference: Difference, labels: readonly string[]): string {
-  return `${difference.what}: ${difference.values.map((v, i) => `${labels[i]} ${v === null ? "not stated" : v}`).join("; ")}`;
+  const groups = new Map<string, string[]>();
+  difference.values.forEach((v, i) => {
+    const value = v === null ? "not stated" : String(v);
+    groups.set(value, [...(groups.get(value) ?? []), labels[i]!]);
+  });
+  const name = (who: string[]) => (who.length > 4 ? `${who.slice(0, 3).join(", ")} and ${who.length - 3} more` : who.join(", "));
+  return `${difference.what}: ${[...groups].map(([value, who]) => `${name(who)} ${value}`).join("; ")}`;
+}
+
+export interface CompareOptions {
+  force?: boolean;
+  /** Sets of a published study whose shape is laid beside ours, and which of ours is which of them. */
+  against?: readonly Subject[];
+  match?: ReadonlyMap<string, string>;
 }
 
 /** Compares subjects. Throws ReportError when they did different work, unless `force` is set. */
-export function compare(subjects: readonly Subject[], options: { force?: boolean } = {}): Comparison {
+export function compare(subjects: readonly Subject[], options: CompareOptions = {}): Comparison {
   if (subjects.length === 0) throw new ReportError("nothing to compare: name at least one stack, result file or published set");
   for (const subject of subjects) {
     if (keysOf(subject).length === 0) throw new ReportError(`${subject.label}: holds no measured window${subject.complete ? "" : ` (${subject.incompleteReason})`}`);
@@ -62,7 +80,10 @@ export function compare(subjects: readonly Subject[], options: { force?: boolean
     throw new ReportError(`these are not the same work, so a ratio would mean nothing (--force compares all the same and marks it):\n${lines.join("\n")}`);
   }
   const keys = [...new Set(subjects.flatMap(keysOf))];
-  return { subjects: [...subjects], work, forced: work.incompatible.length > 0, blocks: keys.map((key) => blockOf(subjects, key)) };
+  return {
+    subjects: [...subjects], work, forced: work.incompatible.length > 0, blocks: keys.map((key) => blockOf(subjects, key)),
+    shape: options.against ? shapeOf(pairUp(subjects.filter((s) => s.kind === "run"), options.against, options.match)) : null,
+  };
 }
 
 function blockOf(subjects: readonly Subject[], key: string): Block {

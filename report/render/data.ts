@@ -19,7 +19,7 @@ export function toData(comparison: Comparison) {
       runId: s.result?.runId ?? null, hours: s.hours, price: priceOf(s), prepareSeconds: s.prepareSeconds,
       unit: s.unit, method: s.method, environment: s.environment, caveats: s.caveats,
     })),
-    incompatible: work.incompatible, differences: work.differences, notStated: work.unstated,
+    incompatible: work.incompatible, differences: work.differences, notStated: work.unstated, shape: comparison.shape,
     workloads: blocks.map((block) => ({
       workload: block.key,
       sweeps: block.sweeps.map((sweep, i) => ({ subject: subjects[i]!.label, ...(sweep ?? { missing: true }), averageTpsRatio: block.sweepRatios[i] ?? null })),

@@ -2,10 +2,10 @@
 import type { Comparison } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
 import { number } from "../format.ts";
-import { caveatLines, figure, flags, floorText, forcedMark, moneyText, prepareLines, READING, ratioCell, subjectLine } from "./text.ts";
+import { caveatLines, evidenceLines, figure, flags, floorText, forcedMark, moneyText, prepareLines, READING, ratioCell, subjectLine } from "./text.ts";
 
 /** Text in a cell: nothing may end the cell, start a tag or a link. */
-const cellText = (text: string) => text.replace(/[\\|<>`*_[\]]/g, (c) => (c === "<" ? "&lt;" : c === ">" ? "&gt;" : `\\${c}`)).replace(/\s*[\r\n]+\s*/g, " ");
+const cellText = (text: string) => text.replace(/[\\|<>`*_[\]~]/g, (c) => (c === "<" ? "&lt;" : c === ">" ? "&gt;" : `\\${c}`)).replace(/\s*[\r\n]+\s*/g, " ");
 
 function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.map(cellText).join(" | ")} |`;
@@ -26,10 +26,17 @@ export function renderMarkdown(comparison: Comparison): string {
           number(c.point.avg?.mean), figure(c.point.p95), ratioCell(c, "p95"), number(c.point.p99?.mean), floorText(c),
           moneyText(subjects[c.subject]!, c.perMillion), flags(c.point).join("; ")]))), "");
     }
+    out.push(...evidenceLines(comparison, block).map((l) => `- ${cellText(l)}`), "");
     out.push(table(["", "average tps", "ratio", "peak tps", "at threads", "average p95 ms", "saturation"], block.sweeps.flatMap((sweep, i) => (sweep ? [[
       labels[i]!, number(sweep.averageTps), block.sweepRatios[i] ? `x${block.sweepRatios[i].toFixed(2)}` : "-", number(sweep.peakTps), sweep.peakThreads === null ? "-" : String(sweep.peakThreads),
       number(sweep.averageP95), sweep.saturation.at === null ? sweep.saturation.because : `${sweep.saturation.at} threads: ${sweep.saturation.because}`,
     ]] : []))), "");
+  }
+  if (comparison.shape) {
+    const { shape } = comparison;
+    out.push("## Our shape against the published one", "", table(["workload", "", "published", "ours", ""],
+      shape.rows.map((r) => [r.workload, r.what, r.published, r.ours, r.agrees === null ? "" : r.agrees ? "alike" : "differs"])), "",
+    "Why they differ, as far as it is on record:", "", ...shape.reasons.map((r) => `- ${cellText(r)}`), "");
   }
   if (subjects.length > 1) {
     out.push("## Same work?", "");

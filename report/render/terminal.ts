@@ -1,9 +1,11 @@
 /** The comparison as terminal text. */
 import Table from "cli-table3";
-import type { Block, Comparison } from "../compare/compare.ts";
+import type { Block, Cell, Comparison } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
+import { priceOf } from "../compare/money.ts";
+import type { Shape } from "../compare/shape.ts";
 import { number } from "../format.ts";
-import { caveatLines, figure, flags, floorText, forcedMark, moneyText, penaltyText, prepareLines, READING, ratioCell, subjectLine } from "./text.ts";
+import { caveatLines, evidenceLines, figure, flags, floorText, forcedMark, moneyText, penaltyText, prepareLines, READING, ratioCell, subjectLine } from "./text.ts";
 
 const plain = { head: [], border: [] };
 
@@ -14,42 +16,58 @@ export function renderTerminal(comparison: Comparison): string {
   if (comparison.forced) out.push(`!! ${forcedMark(comparison)}`, ...work.incompatible.map((d) => `   ${describeDifference(d, labels)}`), "");
   out.push(...subjects.map((s, i) => `${i === 0 && subjects.length > 1 ? "baseline  " : "          "}${subjectLine(s)}`), "");
   for (const block of comparison.blocks) out.push(...renderBlock(comparison, block), "");
+  if (!subjects.some((s) => priceOf(s))) out.push("money     no price given (cost.perHour in the run's context)", "");
+  if (comparison.shape) out.push(...renderShape(comparison.shape), "");
   if (subjects.length > 1) out.push(...renderWork(comparison), "");
   out.push(...prepareLines(subjects), ...caveatLines(subjects));
   out.push(...READING);
-  return `${out.join("\n")}\n`;
+  // Names and notes come from files: a control sequence in them must not reach the terminal.
+  return `${out.join("\n").replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, "?")}\n`;
+}
+
+interface Column { head: string; text: (c: Cell) => string; show: boolean; right?: boolean }
+
+function tableOf(comparison: Comparison, block: Block, columns: Column[], only: (c: Cell) => boolean = () => true): string[] {
+  const shown = columns.filter((c) => c.show);
+  if (shown.length === 0 || !block.rows.some((r) => r.cells.some(only))) return [];
+  const table = new Table({
+    head: ["threads", "", ...shown.map((c) => c.head)], style: { ...plain, compact: true },
+    colAligns: ["right", "left", ...shown.map((c) => (c.right ? "right" as const : "left" as const))],
+  });
+  for (const row of block.rows) {
+    row.cells.filter(only).forEach((cell, i) => table.push([i === 0 ? row.threads : "", comparison.subjects[cell.subject]!.label, ...shown.map((c) => c.text(cell))]));
+  }
+  return [table.toString()];
 }
 
 function renderBlock(comparison: Comparison, block: Block): string[] {
   const { subjects } = comparison;
   const many = subjects.length > 1;
   const cells = block.rows.flatMap((r) => r.cells);
-  const any = (has: (c: (typeof cells)[number]) => boolean) => cells.some(has);
-  const columns: { head: string; text: (c: (typeof cells)[number]) => string; show: boolean; right?: boolean }[] = [
-    { head: "tps", text: (c) => figure(c.point.tps), show: true, right: true },
-    { head: "tps ratio", text: (c) => ratioCell(c, "tps"), show: many },
+  const any = (has: (c: Cell) => boolean) => cells.some(has);
+  const lines = [`== ${block.key}${comparison.forced ? "  (not the same work)" : ""}`];
+  lines.push(...tableOf(comparison, block, [
+    { head: "tps", text: (c) => figure(c.point.tps), show: any((c) => c.point.tps !== null), right: true },
+    { head: "tps ratio", text: (c) => ratioCell(c, "tps"), show: many && any((c) => c.ratios.tps !== undefined) },
     { head: "qps", text: (c) => number(c.point.qps?.mean), show: any((c) => c.point.qps !== null), right: true },
     { head: "avg", text: (c) => number(c.point.avg?.mean), show: any((c) => c.point.avg !== null), right: true },
     { head: "p95", text: (c) => figure(c.point.p95), show: any((c) => c.point.p95 !== null), right: true },
-    { head: "p95 ratio", text: (c) => ratioCell(c, "p95"), show: many && any((c) => c.point.p95 !== null) },
+    { head: "p95 ratio", text: (c) => ratioCell(c, "p95"), show: many && any((c) => c.ratios.p95 !== undefined) },
     { head: "p99", text: (c) => number(c.point.p99?.mean), show: any((c) => c.point.p99 !== null), right: true },
-    { head: "RTT floor of avg", text: floorText, show: any((c) => c.floor !== null && c.floor.ms > 0) },
-    { head: "per ms of RTT", text: penaltyText, show: any((c) => c.penalty !== null) },
-    { head: "per 10^6 tx", text: (c) => moneyText(subjects[c.subject]!, c.perMillion), show: any((c) => c.perMillion !== null) },
-    { head: "flags", text: (c) => flags(c.point).join("\n"), show: any((c) => flags(c.point).length > 0) },
+  ]));
+  const costs: Column[] = [
+    { head: "floor of avg by RTT", text: floorText, show: any((c) => c.floor !== null && c.floor.ms > 0) },
+    { head: "extra per ms of RTT", text: penaltyText, show: any((c) => c.penalty !== null) },
+    { head: "per million transactions", text: (c) => moneyText(subjects[c.subject]!, c.perMillion), show: any((c) => c.perMillion !== null) },
   ];
-  const shown = columns.filter((c) => c.show);
-  const lines = [`== ${block.key}${comparison.forced ? "  (not the same work)" : ""}`];
-  if (block.rows.length > 0) {
-    const table = new Table({
-      head: ["threads", "", ...shown.map((c) => c.head)], style: { ...plain, compact: true },
-      colAligns: ["right", "left", ...shown.map((c) => (c.right ? "right" as const : "left" as const))],
-    });
-    for (const row of block.rows) {
-      row.cells.forEach((cell, i) => table.push([i === 0 ? row.threads : "", subjects[cell.subject]!.label, ...shown.map((c) => c.text(cell))]));
+  if (costs.some((c) => c.show)) lines.push("   what distance and machines cost", ...tableOf(comparison, block, costs));
+  for (const row of block.rows) {
+    for (const cell of row.cells) {
+      const raised = flags(cell.point);
+      if (raised.length > 0) lines.push(`   ! ${subjects[cell.subject]!.label}, ${row.threads} threads: ${raised.join("; ")}`);
     }
-    lines.push(table.toString());
   }
+  lines.push(...evidenceLines(comparison, block).map((l) => `   ${l}`));
   block.sweeps.forEach((sweep, i) => {
     if (!sweep) return void lines.push(`   ${subjects[i]!.label}: not measured`);
     const ratio = block.sweepRatios[i];
@@ -70,4 +88,13 @@ function renderWork(comparison: Comparison): string[] {
   for (const d of work.differences) lines.push(`${d.kind === "method" ? "method      " : "environment "}${describeDifference(d, labels)}`);
   if (work.differences.length === 0) lines.push("            no difference of method or environment on record");
   return lines;
+}
+
+function renderShape(shape: Shape): string[] {
+  const table = new Table({ head: ["workload", "", "published", "ours", ""], style: { ...plain, compact: true }, colAligns: ["left", "left", "right", "right", "left"] });
+  for (const r of shape.rows) table.push([r.workload, r.what, r.published, r.ours, r.agrees === null ? "" : r.agrees ? "alike" : "differs"]);
+  return [
+    `== our shape against the published one (${shape.pairs.map((p) => `${p.ours} ~ ${p.published}`).join(", ")})`, table.toString(),
+    "why they differ, as far as it is on record:", ...shape.reasons.map((r) => `   - ${r}`),
+  ];
 }

@@ -1,5 +1,5 @@
 /** Words for what a comparison found; shared by the terminal, Markdown and the HTML report. */
-import type { Cell, Comparison, Metric } from "../compare/compare.ts";
+import type { Block, Cell, Comparison, Metric } from "../compare/compare.ts";
 import { priceOf } from "../compare/money.ts";
 import { duration, number, signed } from "../format.ts";
 import type { Point, Subject } from "../model.ts";
@@ -13,12 +13,21 @@ export function figure(e: Estimate | null): string {
   return half === null ? number(e.mean) : `${number(e.mean)} ± ${number(half)}`;
 }
 
-/** "x0.56 [0.52, 0.61] lower"; "x0.98 [0.93, 1.04] no evidence of a difference"; "x0.56 (one run)". */
+/** "x0.56 [0.52, 0.61]"; "x0.98 [0.93, 1.04] ~" where the interval holds 1; "x0.56 (no repeats)". The sign is explained in READING. */
 export function ratioText(r: Ratio | undefined): string {
   if (!r) return "-";
   const value = `x${r.value.toFixed(2)}`;
-  if (r.interval) return `${value} [${r.interval.low.toFixed(2)}, ${r.interval.high.toFixed(2)}]${r.verdict === "no evidence of a difference" ? " no evidence of a difference" : ""}`;
-  return r.verdict === "not tested" ? `${value} (no repeats)` : `${value} (no bounded interval: no evidence of a difference)`;
+  if (r.interval) return `${value} [${r.interval.low.toFixed(2)}, ${r.interval.high.toFixed(2)}]${r.verdict === "no evidence of a difference" ? " ~" : ""}`;
+  return r.verdict === "not tested" ? `${value} (no repeats)` : `${value} (unbounded) ~`;
+}
+
+/** Per subject and metric, the thread counts at which there is no evidence of a difference. */
+export function evidenceLines(comparison: Comparison, block: Block): string[] {
+  return comparison.subjects.flatMap((subject, i) => (["tps", "p95"] as const).flatMap((metric) => {
+    const cells = block.rows.flatMap((row) => row.cells.filter((c) => c.subject === i && c.ratios[metric]).map((c) => ({ threads: row.threads, verdict: c.ratios[metric]!.verdict })));
+    const none = cells.filter((c) => c.verdict === "no evidence of a difference").map((c) => c.threads);
+    return none.length === 0 ? [] : [`${subject.label}: no evidence of a difference in ${metric} at ${none.join(", ")} thread${none.length === 1 && none[0] === 1 ? "" : "s"}`];
+  }));
 }
 
 export function ratioCell(cell: Cell, metric: Metric): string {
@@ -43,6 +52,7 @@ export function floorText(cell: Cell): string {
   if (!cell.floor) return "-";
   if (cell.floor.measuredMs === null) return `${number(cell.floor.ms)} ms`;
   const mark = cell.floor.source === "threads / tps" ? "~" : "";
+  if (cell.floor.ms > cell.floor.measuredMs) return `${number(cell.floor.ms)} > ${mark}${number(cell.floor.measuredMs)} ms: the path is not as recorded`;
   return cell.floor.ms === 0 ? "none" : `${number(cell.floor.ms)} of ${mark}${number(cell.floor.measuredMs)} ms`;
 }
 
@@ -70,7 +80,7 @@ export function subjectLine(subject: Subject): string {
 
 export const READING = [
   "tps, qps: per second, mean over repeats ± half of its 95 % interval (Student t). Latencies in ms; p95 and p99 are means of the repeats' percentiles.",
-  "Ratios are to the first subject, [95 % interval by Fieller's theorem]. Each interval stands for itself: of 20 true equalities about one shows a difference.",
+  "Ratios are to the first subject, [95 % interval by Fieller's theorem]; ~ marks no evidence of a difference. Each interval stands for itself: of 20 true equalities about one shows a difference.",
 ];
 
 export function forcedMark(comparison: Comparison): string {

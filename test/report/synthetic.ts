@@ -129,7 +129,8 @@ interface Slot { step: number; repeat: number; workload: string; threads: number
 
 function makeWindow(o: Required<Pick<SyntheticOptions, "rttMs" | "serviceMs" | "ceiling" | "noise" | "seconds" | "histograms">> & SyntheticOptions, next: () => number, slot: Slot): StepResult {
   const [read, write, other] = mixes[slot.workload] ?? [1, 1, 0];
-  const floor = write > 0 ? o.rttMs : 0;
+  // Every statement goes 0.2 ms to the endpoint and back; a commit with writes crosses the WAN once.
+  const floor = (read + write + other) * 0.2 + (write > 0 ? o.rttMs : 0);
   const ceiling = write > 0 ? o.ceiling / 2 : o.ceiling;
   const tps = Math.min(slot.threads / ((o.serviceMs + floor) / 1000), ceiling) * (1 + o.noise * normal(next));
   const mean = (slot.threads / tps) * 1000;
