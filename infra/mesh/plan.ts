@@ -71,6 +71,16 @@ export function peersOf(self: MeshNode, all: MeshNode[], port: number, keepalive
   });
 }
 
+/**
+ * Whether this node speaks first to that peer. WireGuard retries a handshake after five seconds, and two that are begun at
+ * the same moment from both ends can cross and be lost: so one side begins, the one behind NAT or else the lower name.
+ */
+export function begins(self: { name: string; site: string; behindNat: boolean }, peer: { name: string; site: string; behindNat: boolean }): boolean {
+  const hidden = (a: typeof self, b: typeof self): boolean => a.behindNat && a.site !== b.site;
+  if (hidden(self, peer) !== hidden(peer, self)) return hidden(self, peer);
+  return self.name < peer.name;
+}
+
 /** Pairs of sites of which neither can call the other; a mesh needs this to be empty. */
 export function unreachablePairs(sites: { name: string; behindNat: boolean }[]): [string, string][] {
   const hidden = sites.filter((s) => s.behindNat);

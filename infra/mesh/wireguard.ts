@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { MeshConfig } from "../config/schema.ts";
 import { onNode, type Node } from "../node.ts";
 import { ensurePackages, writeFile } from "../scripts.ts";
-import { peersOf, wireguardConf, type MeshNode } from "./plan.ts";
+import { begins, peersOf, wireguardConf, type MeshNode } from "./plan.ts";
 
 /** Prints the public key. The pair survives every later run of the step. */
 export function keyScript(): string {
@@ -36,16 +36,18 @@ fi`;
 }
 
 /** Returns when every peer has answered through the tunnel; names those that did not within the bound. */
-export function reachScript(peers: { name: string; meshAddress: string }[], timeoutSeconds = 60): string {
+export function reachScript(peers: { name: string; meshAddress: string; begins: boolean }[], timeoutSeconds = 60): string {
   return `deadline=$((SECONDS + ${timeoutSeconds}))
+called() { wg show wg0 dump | awk -v ip="$1/32" '$4 == ip && $5 > 0 { found = 1 } END { exit !found }'; }
 reach() {
+  if [ "$3" = waits ]; then for _ in $(seq 20); do called "$2" && break; sleep 0.1; done; fi
   until ping -n -q -c 1 -W 1 "$2" >/dev/null 2>&1; do
     [ $SECONDS -lt $deadline ] || { echo "$(hostname): no answer from $1 ($2) through the mesh within ${timeoutSeconds} s; is its UDP port open?" >&2; return 1; }
     sleep 0.2
   done
 }
 pids=()
-${peers.map((p) => `reach ${p.name} ${p.meshAddress} & pids+=($!)`).join("\n")}
+${peers.map((p) => `reach ${p.name} ${p.meshAddress} ${p.begins ? "begins" : "waits"} & pids+=($!)`).join("\n")}
 failed=0
 for pid in "\${pids[@]}"; do wait "$pid" || failed=1; done
 exit $failed`;
@@ -66,7 +68,7 @@ export class Mesh extends pulumi.ComponentResource {
       script: described.apply((all) => interfaceScript(confFor(node.name, all, config))),
     }, { parent: this }));
     this.ready = nodes.map((node) => onNode(`${node.name}-wg-ready`, node, {
-      script: reachScript(nodes.filter((n) => n !== node)),
+      script: reachScript(nodes.filter((n) => n !== node).map((peer) => ({ name: peer.name, meshAddress: peer.meshAddress, begins: begins(node, peer) }))),
     }, { parent: this, dependsOn: interfaces }));
     this.registerOutputs();
   }
