@@ -1,0 +1,193 @@
+/** The fast path: messages written by hand, answers walked by their lengths, one statement at a time. */
+import type { Endpoint } from "../contract.ts";
+import { DriverError } from "./driver.ts";
+import type { Connection, ConnectOptions, Listener, Statement, StatementSpec, Value } from "./driver.ts";
+import type { SocketUser } from "./mysql-socket.ts";
+import { decodeAnswer, describedColumns } from "./postgres-decode.ts";
+import { clientError, stateError } from "./postgres-errors.ts";
+import { ExecuteMessage, prepareMessages, queryMessage, TERMINATE } from "./postgres-messages.ts";
+import { PostgresReader } from "./postgres-reader.ts";
+import type { AnswerSink, ServerRefusal } from "./postgres-reader.ts";
+import type { PostgresSocket } from "./postgres-socket.ts";
+import { TextStatement } from "./text-statement.ts";
+
+interface Preparing {
+  specs: readonly StatementSpec[];
+  names: string[];
+  resolve(statements: Statement[]): void;
+  reject(error: DriverError): void;
+}
+
+const NO_TYPES: readonly number[] = [];
+
+export class PostgresFastConnection implements Connection, AnswerSink, SocketUser {
+  readonly path = "fast";
+  readonly endpoint: Endpoint;
+  readonly serverVersion: string;
+  listener: Listener = { done() {}, failed() {}, lost() {} };
+  readonly #socket: PostgresSocket;
+  readonly #reader = new PostgresReader(this);
+  readonly #emulate: boolean;
+  #statements = 0;
+  #preparing: Preparing | null = null;
+  #ended = false;
+  #closing: (() => void) | null = null;
+  #capture: Buffer[] | null = null;
+  #captured: { bytes: Buffer; types: readonly number[] } | null = null;
+  #types = NO_TYPES;
+
+  constructor(endpoint: Endpoint, socket: PostgresSocket, serverVersion: string, options: ConnectOptions) {
+    this.endpoint = endpoint;
+    this.serverVersion = serverVersion;
+    this.#socket = socket;
+    this.#emulate = options.preparedStatements === "disable";
+    socket.takeOver(this);
+  }
+
+  get bytesRead(): number {
+    return this.#socket.bytesRead;
+  }
+
+  get bytesWritten(): number {
+    return this.#socket.bytesWritten;
+  }
+
+  async prepare(specs: readonly StatementSpec[]): Promise<Statement[]> {
+    if (this.#emulate) return specs.map((spec) => new TextStatement(spec, (sql) => this.query(sql)));
+    if (specs.length === 0) return [];
+    return new Promise((resolve, reject) => {
+      if (this.#ended) return reject(new DriverError("08003", "the connection is closed", "reconnect"));
+      const names = specs.map(() => `mb${++this.#statements}`);
+      this.#preparing = { specs, names, resolve, reject };
+      this.#capture = [];
+      this.#reader.expect();
+      this.#socket.write(prepareMessages(specs, names));
+    });
+  }
+
+  /** @internal sent by a statement of this connection */
+  run(message: Uint8Array, types: readonly number[]): void {
+    this.#types = types;
+    this.#reader.expect();
+    this.#socket.write(message);
+  }
+
+  query(sql: string | Uint8Array): void {
+    this.run(queryMessage(sql), NO_TYPES);
+  }
+
+  captureNext(): void {
+    this.#capture = [];
+  }
+
+  takeRows(): Value[][] | null {
+    const captured = this.#captured;
+    this.#captured = null;
+    return captured === null ? null : decodeAnswer(captured.bytes, captured.types);
+  }
+
+  received(bytes: Uint8Array, length: number): void {
+    if (this.#capture !== null) this.#capture.push(Buffer.from(bytes.subarray(0, length)));
+    this.#reader.feed(bytes, length);
+  }
+
+  answered(rows: number, affected: number): void {
+    if (this.#preparing !== null) return this.#prepared(this.#preparing);
+    if (this.#capture !== null) {
+      this.#captured = { bytes: Buffer.concat(this.#capture), types: this.#types };
+      this.#capture = null;
+    }
+    this.listener.done(rows, affected);
+  }
+
+  #prepared(preparing: Preparing): void {
+    const columns = describedColumns(Buffer.concat(this.#capture ?? []));
+    this.#capture = null;
+    this.#preparing = null;
+    const seen = this.#reader.parameters;
+    const wrong = preparing.specs.findIndex((spec, i) => seen[i] !== spec.params.length);
+    if (wrong >= 0) {
+      const spec = preparing.specs[wrong] as StatementSpec;
+      return preparing.reject(new DriverError("parameters", `the server sees ${seen[wrong] ?? 0} parameters in "${spec.sql}", ${spec.params.length} are given`, "retry"));
+    }
+    preparing.resolve(preparing.specs.map((spec, i) => new FastStatement(spec, preparing.names[i] as string, columns[i] ?? NO_TYPES, this)));
+  }
+
+  refused(refusal: ServerRefusal, inTransaction: boolean): void {
+    this.#capture = null;
+    const error = stateError(refusal.code, refusal.message, inTransaction, isFatal(refusal));
+    const preparing = this.#preparing;
+    this.#preparing = null;
+    if (preparing) preparing.reject(error);
+    else this.listener.failed(error);
+  }
+
+  garbled(reason: string): void {
+    this.#socket.destroy();
+    this.#lose(new DriverError("protocol", `unreadable answer: ${reason}`, "reconnect"));
+  }
+
+  closed(error: NodeJS.ErrnoException | null): void {
+    if (this.#closing) return this.#closing();
+    const said = this.#reader.pendingError;
+    if (said) this.#lose(stateError(said.code, said.message, false, true));
+    else this.#lose(error ? clientError(error) : new DriverError("08006", "the server closed the connection", "reconnect"));
+  }
+
+  #lose(error: DriverError): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const preparing = this.#preparing;
+    this.#preparing = null;
+    if (preparing) preparing.reject(error);
+    else this.listener.lost(error);
+  }
+
+  close(): Promise<void> {
+    if (this.#ended || this.#socket.destroyed) return Promise.resolve();
+    this.#ended = true;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.destroy(), 1000);
+      this.#closing = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#socket.end(TERMINATE);
+    });
+  }
+
+  destroy(): void {
+    this.#ended = true;
+    this.#socket.destroy();
+  }
+}
+
+function isFatal(refusal: ServerRefusal): boolean {
+  return refusal.severity === "FATAL" || refusal.severity === "PANIC";
+}
+
+class FastStatement implements Statement {
+  readonly spec: StatementSpec;
+  readonly #message: ExecuteMessage;
+  readonly #types: readonly number[];
+  readonly #connection: PostgresFastConnection;
+
+  constructor(spec: StatementSpec, name: string, types: readonly number[], connection: PostgresFastConnection) {
+    this.spec = spec;
+    this.#message = new ExecuteMessage(name, spec);
+    this.#types = types;
+    this.#connection = connection;
+  }
+
+  setInt(index: number, value: number): void {
+    this.#message.setInt(index, value);
+  }
+
+  bytes(index: number): Uint8Array {
+    return this.#message.place(index);
+  }
+
+  execute(): void {
+    this.#connection.run(this.#message.bytes, this.#types);
+  }
+}
