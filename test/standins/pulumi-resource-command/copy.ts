@@ -26,7 +26,11 @@ async function makeDirectories(sftp: SFTPWrapper, path: string): Promise<void> {
   if (found) throw new Error(`remote path ${path} exists but is not a directory`);
   const parent = posix.dirname(path);
   if (parent !== path) await makeDirectories(sftp, parent);
-  await call((done) => sftp.mkdir(path, done));
+  try {
+    await call((done) => sftp.mkdir(path, done));
+  } catch (error) {
+    throw new Error(`failed to create remote directory ${path}: ${(error as Error).message}`);
+  }
 }
 
 async function copyFile(sftp: SFTPWrapper, from: string, to: string): Promise<void> {
