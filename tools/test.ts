@@ -21,7 +21,7 @@ function run(args: string[]): boolean {
 }
 
 const words = process.argv.slice(2);
-const which = words.filter((w) => w === "unit" || w === "e2e");
+const which: string[] = words.filter((w) => w === "unit" || w === "e2e");
 const named = words.filter((w) => !which.includes(w));
 const wanted = (kind: string): boolean => which.length === 0 || which.includes(kind);
 
