@@ -119,6 +119,8 @@ async function resolve(say: Say): Promise<Engine> {
     env: {
       PATH: path,
       PULUMI_SKIP_UPDATE_CHECK: "true",
+      // Half of the start of the program and of the stand-ins is compiling the SDK.
+      NODE_COMPILE_CACHE: join(checkout, ".meshbench", "compile-cache"),
       // Where the vendor's host is out of reach, a missing plugin is an error at once, not after minutes.
       ...(engine.source === "built" && { PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true" }),
     },

@@ -28,7 +28,7 @@ export function standInFolder(): string {
 
 /**
  * Makes one folder per set of stand-ins, to be put on PATH: the engine finds plugins there by
- * their names. Node keeps what it compiled in a cache beside them: half of a stand-in's start.
+ * their names.
  */
 export function standInPath(names: string[]): string {
   const folder = join(standInFolder(), names.join("+"));
@@ -37,7 +37,6 @@ export function standInPath(names: string[]): string {
     const script = [
       "#!/bin/sh",
       `# A stand-in for the vendor's ${name}, which this machine doesn't have.`,
-      `export NODE_COMPILE_CACHE='${join(checkout, ".meshbench", "compile-cache")}'`,
       `exec '${nodeBinary()}' '${join(checkout, "test", "standins", name, "main.ts")}' "$@"`,
       "",
     ].join("\n");

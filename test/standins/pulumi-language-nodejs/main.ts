@@ -5,6 +5,7 @@
  *
  * Usage: pulumi-language-nodejs [options] <engine address>; prints the port it listens on.
  */
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import grpc from "@grpc/grpc-js";
@@ -55,9 +56,12 @@ class NodeLanguageHost extends LanguageServer {
         await report(error);
         throw error;
       });
-    super.run(call, (error, response) =>
+    super.run(call, (error, response) => {
       // Everything that failed has been reported by now; `bail` keeps the engine from saying it again.
-      callback(null, error ? new language.RunResponse().setBail(true) : response));
+      callback(null, error ? new language.RunResponse().setBail(true) : response);
+      // The engine ends this process with a signal, which leaves no time to keep what was compiled.
+      flushCompileCache();
+    });
   }
 
   getRequiredPackages(_call: unknown, callback: Callback<unknown>): void {
