@@ -5,7 +5,7 @@ import { FIRST_HOST, LAST_HOST, names, nodeAddress, siteAddresses } from "./addr
 import { containerPids, kill, launch, nodeDirectories, shutDown } from "./boot.ts";
 import { makeDisk } from "./disk.ts";
 import { requireImage } from "./image.ts";
-import { ensureNamespace, inNamespace, listLinks, listNamespaces, publicAddress } from "./network.ts";
+import { ensureNamespace, listNamespaces, publicAddress } from "./network.ts";
 import { listNodes, paths, readNode, removeDirectory, requireLab, saveNode, withLabLock, withNodeLock } from "./registry.ts";
 import { LabError, poll, progress, run, tryRun } from "./run.ts";
 import type { Lab, NodeRecord, NodeRequest } from "./schema.ts";
@@ -99,7 +99,7 @@ async function bringUp(record: NodeRecord, timeoutMs: number): Promise<Omit<Node
   const site = findSite(lab, record.site);
   let refused: string[] = [];
   if ((await containerPids(record.lab, record.name)).init === undefined) {
-    await kill(record.lab, record.name);
+    await powerOff(record.lab, record.name, 0);
     await plugIn(lab, record);
     refused = await launch(record.lab, record.name, record.image, record);
   }
@@ -137,12 +137,12 @@ async function plugIn(lab: Lab, record: NodeRecord): Promise<void> {
   const site = findSite(lab, record.site);
   const router = names.site(record.lab, record.site);
   const port = names.port(record.host);
-  await ensureNamespace(namespace, await listNamespaces(names.prefix(record.lab)), false);
-  if (!(await listLinks(namespace)).includes("eth0")) {
-    await run("ip", ["-n", router, "-batch", "-"], {
-      input: `link add ${port} type veth peer name eth0 netns ${namespace}\nlink set ${port} master br0 up\n`,
-    });
-  }
+  await ensureNamespace(namespace, [], false);
+  // The same hardware address after every start: neighbours have it in their caches.
+  const hardware = `02:6d:${record.address.split(".").map((octet) => Number(octet).toString(16).padStart(2, "0")).join(":")}`;
+  await run("ip", ["-n", router, "-batch", "-"], {
+    input: `link add ${port} type veth peer name eth0 address ${hardware} netns ${namespace}\nlink set ${port} master br0 up\n`,
+  });
   await run("ip", ["-n", namespace, "-batch", "-"], {
     input: `addr replace ${record.address}/24 dev eth0\nlink set eth0 up\nroute replace default via ${siteAddresses(lab.block, site.index).gateway}\n`,
   });
@@ -182,17 +182,25 @@ async function presentHostKey(init: number): Promise<string> {
   return text.trim().split(" ").slice(0, 2).join(" ");
 }
 
-/** Removes whatever there is of the node, complete or not. */
-async function demolish(lab: string, node: string, graceMs: number): Promise<void> {
-  await shutDown(lab, node, graceMs);
-  const namespace = names.node(lab, node);
+/**
+ * Off, and off the network: what follows finds no address that still answers. Without grace the cable
+ * goes first, as in a power cut: the dying processes' sockets must not say good-bye to their peers.
+ */
+async function powerOff(lab: string, node: string, graceMs: number): Promise<void> {
+  if (graceMs > 0) await shutDown(lab, node, graceMs);
   const namespaces = await listNamespaces(names.prefix(lab));
   const record = await readNode(lab, node).catch(() => undefined);
   if (record && namespaces.includes(names.site(lab, record.site))) {
-    // Deleting either end of the cable deletes both; the namespace alone would take it away only later.
+    // Deleting one end of the cable deletes both. It may be gone already.
     await tryRun("ip", ["-n", names.site(lab, record.site), "link", "delete", names.port(record.host)]);
   }
-  if (namespaces.includes(namespace)) await run("ip", ["netns", "delete", namespace]);
+  await kill(lab, node);
+  if (namespaces.includes(names.node(lab, node))) await run("ip", ["netns", "delete", names.node(lab, node)]);
+}
+
+/** Removes whatever there is of the node, complete or not. */
+async function demolish(lab: string, node: string, graceMs: number): Promise<void> {
+  await powerOff(lab, node, graceMs);
   await removeDirectory(paths.node(lab, node));
 }
 
@@ -219,6 +227,6 @@ export const startNode = (lab: string, node: string, timeoutMs: number) =>
 export const stopNode = (lab: string, node: string, graceMs: number) =>
   withNodeLock(lab, node, async () => {
     await requireNode(lab, node);
-    await shutDown(lab, node, graceMs);
+    await powerOff(lab, node, graceMs);
     return { name: node, running: false };
   });
