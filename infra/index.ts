@@ -35,7 +35,7 @@ export async function topology(): Promise<Outputs> {
   const measurement = new MeshMeasurement(nodes, config.mesh.mtu, run, { dependsOn: serving });
   const facts = pulumi.all([database.ready, proxy?.facts, measurement.matrix]);
   const benchmark = new Benchmark({
-    driver, spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `results/${stack}`,
+    driver, spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `${process.env["MESHBENCH_RESULTS"] ?? "results"}/${stack}`,
     after: [...serving, measurement],
     measured: facts.apply(([db, px, rttMatrix]): Record<string, unknown> => ({
       project, stack, rttMatrix,
