@@ -17,7 +17,7 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
     runId: config.runId ?? RUN_ID_PLACEHOLDER,
     seed: config.seed,
     target: {
-      driver: "mysql", ...target, database: DATABASE_NAME, user: DATABASE_USER, passwordFile: PASSWORD_FILE,
+      driver: "mysql", endpoints: target.endpoints, policy: target.policy, database: DATABASE_NAME, user: DATABASE_USER, passwordFile: PASSWORD_FILE,
       reconnect: config.driver.reconnect, preparedStatements: config.driver.preparedStatements,
     },
     data: profile.data,
