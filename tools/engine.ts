@@ -51,30 +51,48 @@ async function versionOf(binary: string): Promise<string> {
   }
 }
 
-async function locate(needed: string, say: Say): Promise<Pick<Engine, "binary" | "version" | "source">> {
+type Found = Pick<Engine, "binary" | "version" | "source">;
+
+interface Places {
+  cache: string;
+  installed: string;
+  built: string;
+}
+
+/** Where an engine of this version is kept; one that was built is kept by what it was built from. */
+function places(version: string): Places {
+  const cache = cacheFolder();
+  const sums = createHash("sha256").update(readFileSync(join(moduleFolder, "go.sum"))).digest("hex").slice(0, 12);
+  return { cache, installed: join(cache, `pulumi-${version}-installed`), built: join(cache, `pulumi-${version}-${sums}`) };
+}
+
+function cached(version: string, { installed, built }: Places): Found | undefined {
+  for (const [root, source] of [[installed, "installed"], [built, "built"]] as const) {
+    const binary = join(root, "bin", "pulumi");
+    if (existsSync(binary)) return { binary, version, source };
+  }
+  return undefined;
+}
+
+/** Whether `resolveEngine` has nothing to fetch or build, as far as can be told without running anything. */
+export function enginePresent(): boolean {
+  return onPath("pulumi", process.env["PATH"]) !== undefined || cached(neededVersion(), places(neededVersion())) !== undefined;
+}
+
+async function locate(needed: string, say: Say): Promise<Found> {
   const present = onPath("pulumi", process.env["PATH"]);
   if (present !== undefined) {
     const version = await versionOf(present);
     if (/^\d+\.\d+\.\d+/.test(version) && isEnough(version, needed)) return { binary: present, version, source: "path" };
     say(`${present} is Pulumi ${version || "(of no known version)"}, and ${needed} or newer is needed: getting another one.`);
   }
-  const cache = cacheFolder();
-  const sums = createHash("sha256").update(readFileSync(join(moduleFolder, "go.sum"))).digest("hex").slice(0, 12);
-  const installedRoot = join(cache, `pulumi-${needed}-installed`);
-  const builtRoot = join(cache, `pulumi-${needed}-${sums}`);
-  const cached = (): Pick<Engine, "binary" | "version" | "source"> | undefined => {
-    for (const [root, source] of [[installedRoot, "installed"], [builtRoot, "built"]] as const) {
-      const binary = join(root, "bin", "pulumi");
-      if (existsSync(binary)) return { binary, version: needed, source };
+  const where = places(needed);
+  return cached(needed, where) ?? withLock(join(where.cache, `pulumi-${needed}.lock`), async () => {
+    if (!cached(needed, where) && !(await installEngine(needed, where.installed, where.cache, say))) {
+      await buildEngine(needed, join(where.built, "bin", "pulumi"), say);
     }
-    return undefined;
-  };
-  return cached() ?? withLock(join(cache, `pulumi-${needed}.lock`), async () => {
-    if (!cached() && !(await installEngine(needed, installedRoot, cache, say))) {
-      await buildEngine(needed, join(builtRoot, "bin", "pulumi"), say);
-    }
-    const found = cached();
-    if (!found) throw new ToolError(`Pulumi ${needed} was made but isn't in ${cache}`);
+    const found = cached(needed, where);
+    if (!found) throw new ToolError(`Pulumi ${needed} was made but isn't in ${where.cache}`);
     return found;
   }, (pid) => say(`Waiting for process ${pid}, which is getting Pulumi ${needed}.`));
 }

@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  * first process may never collect them).
  */
 export function isAlive(pid: number): boolean {
+  if (!(pid > 0)) return false;
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -43,6 +44,19 @@ function take(file: string): boolean {
   }
 }
 
+/** Removes a lock whose process is gone, and puts it back when another process has just taken it. */
+function removeStale(file: string): void {
+  const aside = `${file}.stale.${process.pid}`;
+  try {
+    renameSync(file, aside);
+    if (isAlive(holder(aside) ?? 0)) linkSync(aside, file);
+  } catch (error) {
+    if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
 /**
  * Runs `work` while no other process holds the lock. A lock whose process is gone is taken over;
  * `waiting` is called once a second while another one works.
@@ -53,7 +67,7 @@ export async function withLock<T>(file: string, work: () => Promise<T>, waiting:
     const pid = holder(file);
     if (pid === undefined) continue;
     if (!isAlive(pid)) {
-      rmSync(file, { force: true });
+      removeStale(file);
       continue;
     }
     waiting(pid);

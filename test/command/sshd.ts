@@ -1,9 +1,10 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ensurePackages } from "../support/debian.ts";
 
 export interface Sshd {
   port: number;
@@ -19,9 +20,10 @@ export interface Sshd {
 }
 
 /** Why there is no sshd to test with; undefined: there is. */
-export function sshdMissing(): string | undefined {
-  if (process.getuid?.() !== 0) return "sshd can only be started by root here";
-  return existsSync("/usr/sbin/sshd") ? undefined : "openssh-server is not installed (apt-get install openssh-server)";
+export async function sshdMissing(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return "NOT RUN: sshd can only be started by root here";
+  const packages = await ensurePackages(["openssh-server", "openssh-client"]);
+  return packages.ok ? undefined : `NOT RUN: ${packages.reason}`;
 }
 
 export async function freePort(): Promise<number> {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { checkout } from "../../tools/paths.ts";
 import { openProject, type Project } from "../../tools/project.ts";
 
@@ -41,4 +42,13 @@ export function scratchProject(files: Record<string, string>): Scratch {
     write,
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
+}
+
+/** Waits for a condition, half a minute at most. */
+export async function until(what: string, condition: () => boolean): Promise<void> {
+  for (let i = 0; i < 600; i++) {
+    if (condition()) return;
+    await sleep(50);
+  }
+  throw new Error(`never came: ${what}`);
 }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { sshdMissing, startSshd } from "./sshd.ts";
 import { operations, standIn, TestStack, vendor, type Plugin, type Resource } from "./stack.ts";
 
-const skip = sshdMissing() ?? (vendor.folder === undefined ? "the vendor's plugin is not here: NOT CHECKED" : false);
+const skip = (await sshdMissing()) ?? (vendor.folder === undefined ? "the vendor's plugin is not here: NOT CHECKED" : false);
 
 for (const [first, second] of [[standIn, vendor], [vendor, standIn]] as [Plugin, Plugin][]) {
   test(`a stack made with the ${first.name} is unchanged for the ${second.name}, which deletes it`, { skip }, async (t) => {

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
 import { lockFolder } from "../../tools/project.ts";
 import { hasPendingOperations } from "../../tools/recover.ts";
 import { runPulumi, type RunResult } from "../../tools/run.ts";
-import { scratchProject, type Scratch } from "./project.ts";
+import { scratchProject, until, type Scratch } from "./project.ts";
 
 const program = `
 import * as command from "@pulumi/command";
@@ -53,14 +52,6 @@ function log(): string[] {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
 }
 
-async function until(what: string, condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 600; i++) {
-    if (condition()) return;
-    await sleep(50);
-  }
-  assert.fail(`never came: ${what}`);
-}
-
 function running(marker: string): string[] {
   return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry)).flatMap((pid) => {
     try {
@@ -72,8 +63,14 @@ function running(marker: string): string[] {
   });
 }
 
-/** Starts an `up` in a process of its own, waits for the slow command and kills the engine, or both. */
-async function killDuringUp(who: "engine" | "everything"): Promise<void> {
+function locks(): string[] {
+  const folder = lockFolder(scratch.project, "dev") ?? "";
+  return readdirSync(folder).filter((name) => name.endsWith(".json")).map((name) => readFileSync(join(folder, name), "utf8"));
+}
+
+/** Starts an `up` in a process of its own, and stops it by `stop` once the slow command runs. */
+async function stopDuringUp(stop: (engine: number, wrapper: ChildProcess) => void): Promise<void> {
+  rmSync(join(scratch.root, "fast"), { force: true });
   const before = log().length;
   const child = spawn(nodeBinary(), ["--input-type=module", "-e", `
     import { openProject } from ${JSON.stringify(join(checkout, "tools/project.ts"))};
@@ -81,16 +78,13 @@ async function killDuringUp(who: "engine" | "everything"): Promise<void> {
     const project = openProject(${JSON.stringify(scratch.root)}, { HOME: ${JSON.stringify(scratch.root)}, PULUMI_HOME: ${JSON.stringify(join(scratch.root, ".home"))} });
     const { code } = await runPulumi(["up", "--yes", "--skip-preview", "--stack", "dev"], { project, stack: "dev", stdio: "ignore" });
     process.exit(code);
-  `], { stdio: "inherit" });
+  `], { stdio: "ignore" });
   const exited = new Promise((resolve) => child.once("exit", resolve));
-  const folder = lockFolder(scratch.project, "dev") ?? "";
   await until("the slow command runs", () => log().slice(before).includes("slow"));
-  const lock = readdirSync(folder).find((name) => name.endsWith(".json")) ?? "";
-  const { pid } = JSON.parse(readFileSync(join(folder, lock), "utf8")) as { pid: number };
-  process.kill(pid, "SIGKILL");
-  if (who === "everything") child.kill("SIGKILL");
+  const { pid } = JSON.parse(locks()[0] ?? "{}") as { pid: number };
+  stop(pid, child);
   await exited;
-  await until("nothing of the killed run is left", () => running(scratch.project.state ?? "?").length === 0);
+  await until("nothing of the stopped run is left", () => running(scratch.project.state ?? "?").length === 0);
 }
 
 test("a first run creates the stack, and the checkout stays clean", async () => {
@@ -138,8 +132,7 @@ test("a second run changes nothing; refresh, stack ls and cancel work", async ()
 });
 
 test("after a kill -9 of the engine the next up just works", async () => {
-  rmSync(join(scratch.root, "fast"));
-  await killDuringUp("engine");
+  await stopDuringUp((engine) => process.kill(engine, "SIGKILL"));
   assert.ok(hasPendingOperations(scratch.project, "dev"), "the kill left an operation half done");
   scratch.write("fast", "");
   lines.length = 0;
@@ -152,11 +145,26 @@ test("after a kill -9 of the engine the next up just works", async () => {
 });
 
 test("after a kill -9 of everything, destroy deletes what was being created", async () => {
-  rmSync(join(scratch.root, "fast"));
-  await killDuringUp("everything");
+  await stopDuringUp((engine, wrapper) => {
+    process.kill(engine, "SIGKILL");
+    wrapper.kill("SIGKILL");
+  });
   lines.length = 0;
   await pulumi("destroy", "--yes", "--skip-preview", "--stack", "dev");
   assert.match(lines.join("\n"), /To be deleted too, in case they exist: slow/);
   assert.deepEqual(log().slice(-2), ["slow deleted", "first deleted"]);
-  assert.equal(scratch.gitStatus().includes("Pulumi.dev.yaml"), true, "only the edit made above");
+});
+
+test("Ctrl-C ends a run in order: no lock, nothing pending", async () => {
+  await stopDuringUp((_engine, wrapper) => wrapper.kill("SIGINT"));
+  assert.deepEqual(locks(), []);
+  lines.length = 0;
+  await pulumi("destroy", "--yes", "--skip-preview", "--stack", "dev");
+  assert.deepEqual(log().slice(-1), ["first deleted"]);
+});
+
+test("the engine doesn't outlive the command that started it", async () => {
+  await stopDuringUp((_engine, wrapper) => wrapper.kill("SIGKILL"));
+  assert.deepEqual(locks(), [], "it stopped in order");
+  await pulumi("destroy", "--yes", "--skip-preview", "--stack", "dev");
 });

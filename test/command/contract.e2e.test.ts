@@ -10,7 +10,7 @@ import { freePort, sshdMissing, startSshd, type Sshd } from "./sshd.ts";
 import { errors, operations, standIn, TestStack, vendor, type Plugin, type Resource, type Run } from "./stack.ts";
 
 const secret = "only-for-the-state-file";
-const noSshd = sshdMissing();
+const noSshd = await sshdMissing();
 
 /** The stack in its first and, after a change of inputs, its second form. */
 function resources(root: string, sshd: Sshd, closedPort: number, changed: boolean): Resource[] {

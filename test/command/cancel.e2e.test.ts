@@ -6,18 +6,10 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { lockFolder } from "../../tools/project.ts";
+import { until } from "../tools/project.ts";
 import { sshdMissing, startSshd } from "./sshd.ts";
 import { standIn, TestStack, type Resource } from "./stack.ts";
-
-async function until(what: string, condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 600; i++) {
-    if (condition()) return;
-    await sleep(50);
-  }
-  assert.fail(`never came: ${what}`);
-}
 
 /** The processes of this test: their command line holds its folder. */
 function running(marker: string): string[] {
@@ -31,8 +23,10 @@ function running(marker: string): string[] {
   });
 }
 
+const noSshd = await sshdMissing();
+
 for (const how of ["Ctrl-C", "kill -9 of the engine"] as const) {
-  test(`${how} ends local commands, their children and remote sessions`, { skip: sshdMissing() ?? false }, async (t) => {
+  test(`${how} ends local commands, their children and remote sessions`, { skip: noSshd ?? false }, async (t) => {
     const sshd = await startSshd();
     t.after(() => sshd.stop());
     const stack = new TestStack(standIn);
