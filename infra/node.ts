@@ -1,6 +1,7 @@
 /** The provider-neutral node, and how a step runs on one. After sites/, nothing asks which cloud a node is in. */
 import * as pulumi from "@pulumi/pulumi";
 import { remote, type types } from "@pulumi/command";
+import { asRoot } from "./shell.ts";
 import type { NodePlan } from "./topology.ts";
 
 export interface Node extends NodePlan {
@@ -30,17 +31,6 @@ export interface Step {
   /** What of its output is streamed; default stderr. */
   logging?: "none" | "stderr" | "stdout" | "stdoutAndStderr";
 }
-
-/**
- * The command line for a step, and what goes into its stdin: the script first, then the step's own input. An error of the
- * command provider prints the command line whole, so it is kept to a line that says which step failed.
- */
-export function asRoot(name: string, script: string, sudo: boolean, input = ""): { command: string; stdin: string } {
-  const text = `set -euo pipefail\n${script}\n`;
-  return { command: `${sudo ? "sudo " : ""}bash -c 'eval "$(head -c ${Buffer.byteLength(text)})"' ${name}`, stdin: text + input };
-}
-
-export const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Runs a step on a node when it is created and again when its inputs change; nothing happens at its deletion. */
 export function onNode(name: string, node: Node, step: Step, opts: pulumi.CustomResourceOptions): remote.Command {

@@ -1,5 +1,5 @@
 /** Pieces of bash that several steps share. Pure text; every piece is idempotent. */
-import { shellQuote } from "./node.ts";
+import { shellQuote } from "./shell.ts";
 
 /** A here-document with a delimiter that its text does not hold. */
 export function heredoc(text: string): string {

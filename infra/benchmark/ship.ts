@@ -1,6 +1,6 @@
 /** A program: brings files to a node, each once. stdin: { connection, sudo, files }. */
 import { createReadStream } from "node:fs";
-import { shellQuote } from "../node.ts";
+import { shellQuote } from "../shell.ts";
 import type { Shipment } from "./bundle.ts";
 import { connect, readInput, run, sleep, type Connection } from "./ssh.ts";
 

@@ -1,6 +1,6 @@
 /** SSH from the operator's machine for what outlasts one command: pinned host key, retries, jump host. */
-import { Client, utils, type ConnectConfig } from "ssh2";
-import { asRoot } from "../node.ts";
+import ssh2, { type Client, type ConnectConfig } from "ssh2";
+import { asRoot } from "../shell.ts";
 
 /** The connection of a Node, as the command provider has it. */
 export interface Connection {
@@ -16,7 +16,7 @@ export interface Connection {
 export class HostKeyError extends Error {}
 
 function settings(c: Omit<Connection, "proxy">): ConnectConfig {
-  const parsed = utils.parseKey(c.hostKey);
+  const parsed = ssh2.utils.parseKey(c.hostKey);
   if (parsed instanceof Error) throw new HostKeyError(`the pinned host key of ${c.host} cannot be read: ${parsed.message}`);
   const pinned = (Array.isArray(parsed) ? parsed[0]! : parsed).getPublicSSH();
   return {
@@ -28,7 +28,7 @@ function settings(c: Omit<Connection, "proxy">): ConnectConfig {
 
 function dial(config: ConnectConfig): Promise<Client> {
   return new Promise((resolve, reject) => {
-    const client = new Client();
+    const client = new ssh2.Client();
     client.once("ready", () => resolve(client));
     client.once("error", (error) => { client.end(); reject(error); });
     client.connect(config);

@@ -1,5 +1,5 @@
 /** The run on the driver node: a systemd unit, so that no SSH session has to live as long as it does. Pure text. */
-import { shellQuote } from "../node.ts";
+import { shellQuote } from "../shell.ts";
 import { writeFile } from "../scripts.ts";
 
 export const RUNS_DIR = "/var/lib/meshbench/runs";
