@@ -69,6 +69,8 @@ export interface Subject {
   caveats: string[];
   context: RunContext | null;
   prepareSeconds: number | null;
+  /** Interval lines that a published text prints; those of our runs are in their windows. */
+  printedIntervals: { t: number; tps: number; p95: number }[] | null;
   result: RunResult | null;
 }
 
@@ -161,6 +163,6 @@ export function subjectOf(result: RunResult, label: string, source: string): Sub
       "stand-ins": context.standIns.length ? context.standIns.join("; ") : null,
     },
     caveats: [...context.standIns, ...(result.verify && !result.verify.ok ? [`the consistency check failed: ${result.verify.problems.join("; ")}`] : [])],
-    context, prepareSeconds: result.prepare && !result.prepare.reused ? result.prepare.seconds : null, result,
+    context, prepareSeconds: result.prepare && !result.prepare.reused ? result.prepare.seconds : null, printedIntervals: null, result,
   };
 }

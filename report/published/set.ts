@@ -52,6 +52,6 @@ export function publishedSubject(set: PublishedSet): Subject {
     })),
     given: set.given, unit: set.unit, method: set.method, environment: set.environment,
     caveats: [...set.conditions, `not stated by the source: ${set.notStated.join(", ")}`],
-    context: null, prepareSeconds: set.prepareSeconds ?? null, result: null,
+    context: null, prepareSeconds: set.prepareSeconds ?? null, printedIntervals: set.intervals ?? null, result: null,
   };
 }
