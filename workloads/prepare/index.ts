@@ -5,16 +5,17 @@ import { dialectOf, tableName } from "./dialect.ts";
 import { drawKOf } from "./draw-k.ts";
 import { openFirst } from "./endpoint.ts";
 import { readTables } from "./inspect.ts";
-import { ChunkLoader } from "./loader.ts";
+import { ChunkLoader, RowsPresent } from "./loader.ts";
 import { bulkTables, tableOptions } from "./options.ts";
 import { LoadProgress } from "./progress.ts";
 import { planLoad } from "./server.ts";
-import { describe } from "./session.ts";
+import { describe, errorCode } from "./session.ts";
 import type { Session } from "./session.ts";
 import { settle } from "./settle.ts";
 import { planTables } from "./tables.ts";
 import type { TablePlan } from "./tables.ts";
 import { Workers } from "./workers.ts";
+import type { Job } from "./workers.ts";
 
 export { checkData, verify } from "./verify.ts";
 
@@ -104,24 +105,32 @@ async function loadAll(spec: RunSpec, plans: TablePlan[], loader: ChunkLoader, m
   const progress = new LoadProgress(total, onProgress);
   if (total > 0) onProgress(`loading ${total.toLocaleString("en")} rows into ${work.length} table${work.length > 1 ? "s" : ""} with ${method} on ${workers.size} connections`);
   const dialect = dialectOf(spec.target.driver);
-  const makeIndex = (table: number): Promise<void> => workers.run(async (session, attempt) => {
-    if (attempt > 0 && (await readTables(session, spec.target.driver)).get(tableName(table))?.indexes.some((index) => index.name === `k_${table}`)) return;
-    await session.query(dialect.createIndex(table), DDL_TIMEOUT_MS);
-  });
-  const loadChunk = (chunk: Chunk): Promise<void> => workers.run(async (session, attempt) => {
+  const makeIndex = (table: number): Job => async (session) => {
+    try {
+      await session.query(dialect.createIndex(table), DDL_TIMEOUT_MS);
+    } catch (error) {
+      // A server goes on with the statement of a session that is gone: an earlier attempt may have made the index.
+      if (!["1061", "42P07"].includes(errorCode(error))) throw error;
+    }
+    onProgress(`${tableName(table)}: ${spec.data.tableSize.toLocaleString("en")} rows and the index k_${table} are there`);
+  };
+  const loadChunk = (chunk: Chunk): Job => async (session, attempt) => {
+    const rows = chunk.last - chunk.first + 1;
     // After an error the commit may have gone through or not.
-    if (attempt > 0 && (await rowsThere(session, chunk)) > 0) return;
-    await loader.load(session, chunk);
-  });
+    const there = attempt > 0 && (await rowsThere(session, chunk)) === rows;
+    try {
+      if (!there) await loader.load(session, chunk);
+    } catch (error) {
+      if (!(error instanceof RowsPresent) || (await rowsThere(session, chunk)) !== rows) throw error;
+    }
+    progress.add(rows);
+  };
   try {
     await Promise.all(work.map(async ({ table, chunks, index }) => {
-      await Promise.all(chunks.map(async (chunk) => {
-        await loadChunk(chunk);
-        progress.add(chunk.last - chunk.first + 1);
-      }));
-      if (!index) return;
-      await makeIndex(table);
-      onProgress(`${tableName(table)}: ${spec.data.tableSize.toLocaleString("en")} rows and the index k_${table} are there`);
+      if (chunks.length === 0) return workers.run(makeIndex(table));
+      let left = chunks.length;
+      // The index follows the table's last chunk at once, while its pages are still in memory.
+      await Promise.all(chunks.map((chunk) => workers.run(loadChunk(chunk), () => (--left === 0 && index ? makeIndex(table) : undefined))));
     }));
   } catch (error) {
     const line = error instanceof Error ? error.message : String(error);

@@ -15,6 +15,9 @@ const PIECE_ROWS = 640;
 /** sysbench's statement size for its multi-row INSERTs. */
 const INSERT_BYTES = 512 * 1024;
 
+/** Some of a chunk's ids were in the table already. */
+export class RowsPresent extends Error {}
+
 /** Draws a value of the k column. */
 export type DrawK = (random: Random) => number;
 
@@ -45,7 +48,7 @@ export class ChunkLoader {
     const taken = await session.load(sql, Readable.from(this.#pieces(chunk, "text", PIECE_ROWS), { objectMode: true }), this.#statementTimeoutMs);
     const wanted = chunk.last - chunk.first + 1;
     // LOCAL makes the server skip rows whose key is there already, with a warning instead of an error.
-    if (taken !== wanted) throw new Error(`${table}: the server took ${taken} of the rows ${chunk.first} to ${chunk.last}: some ids are there already`);
+    if (taken !== wanted) throw new RowsPresent(`${table}: the server took ${taken} of the rows ${chunk.first} to ${chunk.last}: some ids are there already`);
   }
 
   async #insert(session: Session, chunk: Chunk): Promise<void> {
