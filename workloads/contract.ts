@@ -110,6 +110,9 @@ export const runSpecSchema = z.strictObject({
   /** Pause between two windows, seconds. */
   restSeconds: seconds.default(0),
   observe: z.array(observedNodeSchema).default([]),
+  /** Event loops (threads) of each driver; absent: as many as its cores and the connections are worth. */
+  workers: count.optional(),
+  /** Several driver nodes run one spec: threads and rates are totals, each node takes its share. All begin at startAt. */
   drivers: z.strictObject({ index: z.number().int().nonnegative(), count, startAt: z.string().optional() }).optional(),
   context: contextSchema.prefault({}),
 });

@@ -1,6 +1,6 @@
 /** The fallback: mysql2's own prepare, execute and query, for TLS and for servers whose packets the codec doesn't know. */
 import type { Socket } from "node:net";
-import { TypedParameter } from "mysql2";
+import mysql from "mysql2";
 import type { Connection as LibraryConnection, PrepareStatementInfo } from "mysql2";
 import type { Endpoint } from "../contract.ts";
 import { DriverError } from "./driver.ts";
@@ -150,7 +150,7 @@ class LibraryStatement implements Statement {
 
   execute(): void {
     // A plain number would go out as DOUBLE, a plain Buffer as BLOB; sysbench binds INT and CHAR.
-    const values = this.#values.map((value) => (typeof value === "number" ? TypedParameter.INT(value) : value.toString("latin1")));
+    const values = this.#values.map((value) => (typeof value === "number" ? mysql.TypedParameter.INT(value) : value.toString("latin1")));
     this.#connection.run((answered) => this.#info.execute(values, answered as never));
   }
 }

@@ -15,7 +15,6 @@ import { OwnSocket } from "./mysql-socket.ts";
 import { version } from "./versions.ts";
 
 const PROTOCOL_41 = 0x200;
-const DEPRECATE_EOF = 0x0100_0000;
 /**
  * Off: FOUND_ROWS would count matched instead of changed rows; session tracking and query attributes would change packets
  * that the codec writes and reads; IGNORE_SPACE changes the parser. sysbench's client sets none of them.
@@ -45,7 +44,7 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
     database: options.database,
     connectTimeout: options.connectTimeoutMs,
     charset: "utf8mb4_general_ci",
-    flags: fast ? [...FLAGS, "DEPRECATE_EOF"] : FLAGS,
+    flags: FLAGS,
     ...(socket ? { stream: () => socket } : {}),
     ...(options.tls.mode === "off" ? {} : { ssl: tls(options) }),
   };
@@ -61,7 +60,7 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
     throw clientError(error);
   }
   if (socket === null || (hello.capabilityFlags & PROTOCOL_41) === 0) return new MysqlLibraryConnection(endpoint, library, hello.serverVersion, options);
-  return new MysqlFastConnection(endpoint, socket, hello.serverVersion, (hello.capabilityFlags & DEPRECATE_EOF) !== 0, options);
+  return new MysqlFastConnection(endpoint, socket, hello.serverVersion, false, options);
 }
 
 function greeted(library: LibraryConnection): Promise<Hello> {

@@ -1,0 +1,64 @@
+/** What each command does. They print progress on standard error and the answer on standard output. */
+import { writeFileSync } from "node:fs";
+import type { RunResult, RunSpec } from "../contract.ts";
+import { checkSpec, run } from "../engine/run.ts";
+import { checkData, cleanup, prepare, verify } from "../prepare/index.ts";
+import { readPassword } from "../secrets.ts";
+import type { Flags } from "./flags.ts";
+import { observerFor } from "./observe.ts";
+import { table } from "./table.ts";
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const print = (value: unknown): void => void process.stdout.write(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
+
+/** Ends at the first Ctrl-C or SIGTERM in order, at the second one at once. */
+export function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(130);
+      say(`${name}: stopping; once more stops at once`);
+      controller.abort(name);
+    });
+  }
+  return controller.signal;
+}
+
+export async function prepareAction(spec: RunSpec, flags: Flags): Promise<void> {
+  const result = await prepare(spec, { onProgress: say, signal: stopSignal() });
+  if (flags.out !== undefined) writeFileSync(flags.out, `${JSON.stringify(result)}\n`);
+  if (flags.json) print(result);
+  else print(result.reused ? "the tables are there already" : `${result.rows} rows in ${result.seconds.toFixed(1)} s, ${result.rowsPerSecond.toFixed(0)} rows/s, by ${result.method}`);
+}
+
+/** @returns the exit code: 0, 1 when the run is incomplete */
+export async function runAction(spec: RunSpec, flags: Flags, entry: URL): Promise<number> {
+  checkSpec(spec);
+  const signal = stopSignal();
+  const password = readPassword(spec.target);
+  const problems = await checkData(spec, { signal });
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+  const result = await run(spec, { password, entry, out: flags.out, status: flags.status, signal, onLine: say, observer: await observerFor(spec) });
+  report(result, flags);
+  return result.complete ? 0 : 1;
+}
+
+function report(result: RunResult, flags: Flags): void {
+  if (flags.json) print(result);
+  else print(table(result));
+  if (!result.complete) say(`incomplete: ${result.incompleteReason ?? "unknown"}`);
+}
+
+export async function verifyAction(spec: RunSpec, flags: Flags): Promise<number> {
+  const result = await verify(spec, { onProgress: say, signal: stopSignal(), consistency: flags.consistency ?? false });
+  if (flags.out !== undefined) writeFileSync(flags.out, `${JSON.stringify(result)}\n`);
+  if (flags.json) print(result);
+  else print(result.ok ? `${result.tables.length} tables are as they should be` : result.problems.join("\n"));
+  return result.ok ? 0 : 1;
+}
+
+export async function cleanupAction(spec: RunSpec, flags: Flags): Promise<void> {
+  const dropped = await cleanup(spec, { onProgress: say, signal: stopSignal() });
+  if (flags.json) print({ dropped });
+  else print(`${dropped.length} tables dropped`);
+}

@@ -1,0 +1,85 @@
+/** What is counted, per interval and per window. */
+import { Latencies } from "./histogram.ts";
+import type { PackedLatencies } from "./histogram.ts";
+
+/** A stretch without any success, in milliseconds of the window's own clock. */
+export interface Gap {
+  from: number;
+  /** Null while it lasts. */
+  to: number | null;
+}
+
+export interface Tally {
+  events: number;
+  reads: number;
+  writes: number;
+  others: number;
+  errors: number;
+  restarts: number;
+  reconnects: number;
+  /** Statements whose row count was not the expected one. */
+  mismatches: number;
+  /** Answers that were decoded and checked, and how many of them were wrong. */
+  sampled: number;
+  sampledWrong: number;
+  byCode: Record<string, number>;
+}
+
+export function tally(): Tally {
+  return { events: 0, reads: 0, writes: 0, others: 0, errors: 0, restarts: 0, reconnects: 0, mismatches: 0, sampled: 0, sampledWrong: 0, byCode: {} };
+}
+
+const SUMS = ["events", "reads", "writes", "others", "errors", "restarts", "reconnects", "mismatches", "sampled", "sampledWrong"] as const;
+
+export function addTally(into: Tally, from: Tally): void {
+  for (const key of SUMS) into[key] += from[key];
+  for (const [code, n] of Object.entries(from.byCode)) into.byCode[code] = (into.byCode[code] ?? 0) + n;
+}
+
+/** What one event loop sends for one interval. */
+export interface IntervalReport {
+  /** 0-based; warm-up intervals count up to -1. */
+  index: number;
+  /** Real length, seconds. */
+  seconds: number;
+  tally: Tally;
+  latencies: PackedLatencies;
+  /** CPU seconds of this thread in the interval, without the time spent spinning for the next arrival. */
+  cpuSeconds: number;
+  eventLoopDelayP99Ms: number;
+  bytes: number;
+  /** Sessions with a usable connection at the end of the interval. */
+  connected: number;
+}
+
+/** What one event loop sends when its window is over. */
+export interface PartReport {
+  tally: Tally;
+  latencies: PackedLatencies;
+  service: PackedLatencies | null;
+  gaps: Gap[];
+  /** Longest gap, milliseconds. */
+  longestGap: number;
+  /** Milliseconds from the window's opening to the last counted completion. */
+  lastCompletion: number;
+  /** Events under way when the window closed that ended in the drain / that did not end. */
+  drained: number;
+  abandoned: number;
+  path: string;
+  serverVersion: string;
+  dropped: number;
+  maxBacklog: number;
+  backlogAtEnd: number;
+  cpuSeconds: number;
+  eventLoopDelayP99Ms: number;
+  bytes: number;
+  connected: number;
+  /** The last error of a session that could not connect. */
+  connectError: string | null;
+}
+
+export function unpack(packed: PackedLatencies): Latencies {
+  const latencies = new Latencies();
+  latencies.addPacked(packed);
+  return latencies;
+}

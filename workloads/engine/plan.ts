@@ -1,0 +1,64 @@
+/** What a workload declares: which statements it prepares and, as a list of operations, what one event does. */
+import type { Statement, StatementSpec, Value } from "../drivers/driver.ts";
+import type { Random } from "./random.ts";
+
+/** What an operation may use of the session that runs it. */
+export interface Actor {
+  readonly random: Random;
+  /** 0-based number of this session among all sessions of the step, over all driver nodes. */
+  readonly id: number;
+  /** Table drawn for the current statement group, 0-based. */
+  table: number;
+  /** Rows that the statement in hand must return (reads) or change (writes); -1 when that is not known. */
+  expected: number;
+  /** The session's own statement for a template of the plan, on the current table. */
+  statement(template: number): Statement;
+  /** BEGIN or COMMIT, prepared or as text, as the connection wants it. */
+  control(sql: "BEGIN" | "COMMIT"): void;
+  /** Sends text. */
+  text(sql: string | Uint8Array): void;
+  /** The session's private memory, for workloads that buffer (bulk_insert) or count (unique ids). */
+  readonly memory: { buffer: string[]; bytes: number; next: number };
+}
+
+export interface Op {
+  readonly kind: StatementSpec["kind"];
+  /**
+   * Draws what the statement needs, in the order in which sysbench draws, and sends exactly one statement.
+   * Returns false when there was nothing to send: the event goes on at once.
+   */
+  send(actor: Actor): boolean;
+  /** For sampled answers: are these rows what the statement has to return? */
+  readonly check?: ((rows: Value[][]) => boolean) | undefined;
+}
+
+/** A statement that is prepared once per session and table. `table` is 0-based. */
+export interface Template {
+  spec(table: number): StatementSpec;
+}
+
+export interface Plan {
+  readonly templates: readonly Template[];
+  /** Tables for which the templates are prepared: 0-based, 0..tables-1. */
+  readonly tables: number;
+  readonly ops: readonly Op[];
+  /** Whether BEGIN and COMMIT frame the event. */
+  readonly transaction: boolean;
+  /** No operation of it writes. */
+  readonly readOnly: boolean;
+  /** Run on each session before it takes part; `ask` runs one query. */
+  start?(actor: Actor, ask: (sql: string) => Promise<Value[][]>): Promise<void>;
+}
+
+/** How many sessions there are in all, and what the data look like. */
+export interface PlanContext<Options> {
+  readonly options: Options;
+  readonly dialect: "mysql" | "postgres";
+  readonly tables: number;
+  readonly tableSize: number;
+  readonly autoInc: boolean;
+  readonly sessions: number;
+  /** Draws an id in [a, b] by the step's distribution. */
+  draw(random: Random, a: number, b: number): number;
+  readonly seed: number;
+}

@@ -1,0 +1,167 @@
+/** A whole run: every window of the spec in its order, the result kept up to date on the way. */
+import { cpus, hostname, release, totalmem } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SCHEMA_VERSION } from "../contract.ts";
+import type { RunResult, RunSpec, Step, StepResult } from "../contract.ts";
+import { driverFor } from "../drivers/index.ts";
+import { planStep } from "../sysbench/index.ts";
+import { PartialFile, StatusFile, writeAtomically } from "./output.ts";
+import { schedule } from "./schedule.ts";
+import type { Slot } from "./schedule.ts";
+import { summarize, sweeps } from "./summary.ts";
+import { ownSessions, runWindow } from "./window.ts";
+
+export const ENGINE_VERSION = "0.1.0";
+
+/** Samples the servers' own counters at both ends of a window; see workloads/facts. */
+export interface Observer {
+  version?: string | undefined;
+  variables?: Record<string, string> | undefined;
+  open(): void;
+  close(): Promise<StepResult["server"]>;
+  end(): Promise<void>;
+}
+
+export interface RunOptions {
+  password: string;
+  /** The program itself, for worker threads. */
+  entry: URL;
+  out?: string | undefined;
+  status?: string | undefined;
+  signal: AbortSignal;
+  onLine(line: string): void;
+  observer?: Observer | undefined;
+  /** Facts for the result that were found before the run. */
+  prepare?: RunResult["prepare"];
+}
+
+export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult> {
+  checkSpec(spec);
+  const slots = schedule(spec);
+  const result = await emptyResult(spec, options);
+  const status = new StatusFile(options.status);
+  const partial = new PartialFile(options.out);
+  const save = (): void => {
+    result.summary = summarize(spec, result.steps);
+    result.sweeps = sweeps(spec, result.summary);
+    if (options.out !== undefined) writeAtomically(options.out, `${JSON.stringify(result)}\n`);
+  };
+  save();
+  const clock = new RunClock(spec, slots);
+  let failure: string | null = null;
+  try {
+    for (const [i, slot] of slots.entries()) {
+      if (options.signal.aborted) break;
+      if (i > 0 && spec.restSeconds > 0) await sleep(1000 * spec.restSeconds, undefined, { signal: options.signal }).catch(() => {});
+      if (options.signal.aborted) break;
+      const window = await oneWindow(spec, slot, i, slots.length, clock, status, partial, options);
+      result.steps.push(window);
+      result.incompleteReason = "the run was still going on when this was written";
+      save();
+      partial.remove();
+    }
+  } catch (error) {
+    failure = (error as Error).message;
+  }
+  result.finishedAt = new Date().toISOString();
+  const reasons = [
+    ...(options.signal.aborted ? [`stopped (${String(options.signal.reason ?? "asked to")})`] : []),
+    ...(failure === null ? [] : [failure]),
+    ...result.steps.flatMap((s) => (s.complete ? [] : [`steps[${s.step}] repeat ${s.repeat}: ${s.incompleteReason ?? "incomplete"}`])),
+  ];
+  result.complete = reasons.length === 0 && result.steps.length === slots.length;
+  if (result.complete) delete result.incompleteReason;
+  else result.incompleteReason = reasons[0] ?? "not all windows ran";
+  save();
+  partial.remove();
+  await options.observer?.end();
+  const phase = result.complete ? "done" : options.signal.aborted ? "stopped" : "failed";
+  status.write({ runId: spec.runId, window: result.steps.length, windows: slots.length, workload: "", threads: 0, phase, percent: 100, line: result.incompleteReason ?? "" });
+  if (failure !== null) throw new Error(failure);
+  return result;
+}
+
+async function oneWindow(
+  spec: RunSpec, slot: Slot, index: number, count: number, clock: RunClock, status: StatusFile, partial: PartialFile, options: RunOptions,
+): Promise<StepResult> {
+  const step = spec.steps[slot.step] as Step;
+  const where = `${index + 1}/${count} ${step.workload}`;
+  const tell = (phase: string, line: string, t: number): void =>
+    status.write({ runId: spec.runId, window: index + 1, windows: count, workload: step.workload, threads: step.threads, phase, percent: clock.percent(index, t), line });
+  const announcement = `step ${where}: ${step.threads} threads, ${step.warmupSeconds} s warm-up, ${step.durationSeconds} s${step.rate ? `, ${step.rate.perSecond}/s ${step.rate.arrivals}` : ""}${step.repeats > 1 ? `, repeat ${slot.repeat + 1} of ${step.repeats}` : ""}`;
+  options.onLine(announcement);
+  tell("connecting", announcement, -step.warmupSeconds);
+  const window = await runWindow(spec, slot, {
+    password: options.password, entry: options.entry, signal: options.signal, beginAt: clock.beginAt(index),
+    onOpen: () => options.observer?.open(),
+    onLine: (line, interval, warmup) => {
+      const text = `${index + 1}/${count} ${warmup ? "warm-up " : ""}${line}`;
+      options.onLine(text);
+      tell(warmup ? "warm-up" : "measuring", text, interval.t);
+      if (!warmup) partial.append({ ...slot, interval });
+    },
+  });
+  if (options.observer) window.server = await options.observer.close();
+  const l = window.latency;
+  options.onLine(`step ${where}: ${window.tps.toFixed(2)} tps, ${window.qps.toFixed(2)} qps, lat (ms) avg ${(l?.avg ?? 0).toFixed(2)} p95 ${(l?.p95 ?? 0).toFixed(2)} p99 ${(l?.p99 ?? 0).toFixed(2)} max ${(l?.max ?? 0).toFixed(2)}, ${window.errors.total} errors` +
+    `${window.driver.saturated ? `; the driver was saturated: ${window.driver.reasons.join("; ")}` : ""}${window.complete ? "" : `; incomplete: ${window.incompleteReason ?? ""}`}`);
+  return window;
+}
+
+/** Throws one line for a spec that the schema accepts and the engine can't run. */
+export function checkSpec(spec: RunSpec): void {
+  spec.steps.forEach((step, i) => {
+    planStep(spec, i);
+    if (ownSessions(spec, step) < 1) throw new Error(`steps[${i}].threads: got ${step.threads}, with ${spec.drivers?.count ?? 1} drivers at least that many are needed`);
+    if (spec.data.tableSize < 1 && !["oltp_insert", "bulk_insert"].includes(step.workload)) throw new Error(`data.tableSize: got ${spec.data.tableSize}, ${step.workload} needs at least one row`);
+  });
+  const { drivers, target } = spec;
+  if (drivers && drivers.index >= drivers.count) throw new Error(`drivers.index: got ${drivers.index}, 0 to ${drivers.count - 1} is allowed`);
+  if (drivers?.startAt !== undefined && Number.isNaN(Date.parse(drivers.startAt))) throw new Error(`drivers.startAt: got ${JSON.stringify(drivers.startAt)}, an ISO 8601 time is allowed`);
+  if (target.policy === "read-write-split" && !target.endpoints.some((e) => e.role !== "replica")) throw new Error("target.endpoints: read-write-split needs an endpoint that takes writes (role primary, any or proxy)");
+}
+
+/** How far the run is, and with several drivers when each window begins. */
+class RunClock {
+  readonly #spec: RunSpec;
+  readonly #lengths: number[];
+  readonly #total: number;
+
+  constructor(spec: RunSpec, slots: readonly Slot[]) {
+    this.#spec = spec;
+    this.#lengths = slots.map(({ step }) => (spec.steps[step]?.warmupSeconds ?? 0) + (spec.steps[step]?.durationSeconds ?? 0));
+    this.#total = this.#lengths.reduce((a, b) => a + b, 0);
+  }
+
+  /** @param t seconds since the window opened; negative in the warm-up */
+  percent(index: number, t: number): number {
+    const before = this.#lengths.slice(0, index).reduce((a, b) => a + b, 0);
+    const step = this.#lengths[index] ?? 0;
+    const warmup = this.#spec.steps[schedule(this.#spec)[index]?.step ?? 0]?.warmupSeconds ?? 0;
+    return Math.min(100, Math.max(0, Math.round((100 * (before + Math.min(step, warmup + t))) / this.#total)));
+  }
+
+  /**
+   * Drivers that start together have agreed on the first window's begin; every later one follows after the planned length
+   * plus ten seconds for drain, report and new connections.
+   */
+  beginAt(index: number): number | undefined {
+    const { drivers, restSeconds } = this.#spec;
+    if (drivers?.startAt === undefined) return undefined;
+    return Date.parse(drivers.startAt) + 1000 * this.#lengths.slice(0, index).reduce((sum, length) => sum + length + restSeconds + 10, 0);
+  }
+}
+
+async function emptyResult(spec: RunSpec, options: RunOptions): Promise<RunResult> {
+  const driver = await driverFor(spec.target.driver);
+  const processors = cpus();
+  return {
+    schema: SCHEMA_VERSION, kind: "meshbench-result", runId: spec.runId, complete: false, incompleteReason: "no window has ended yet",
+    startedAt: new Date().toISOString(), finishedAt: null, spec,
+    engine: { name: "meshbench", version: ENGINE_VERSION, node: process.version, driverVersion: `${driver.library.name} ${driver.library.version}` },
+    host: { hostname: hostname(), cpus: processors.length, cpuModel: processors[0]?.model ?? "unknown", memoryMb: Math.round(totalmem() / 2 ** 20), kernel: release() },
+    ...(options.observer?.version ? { server: { version: options.observer.version, ...(options.observer.variables ? { variables: options.observer.variables } : {}) } } : {}),
+    ...(options.prepare ? { prepare: options.prepare } : {}),
+    steps: [], summary: [],
+  };
+}

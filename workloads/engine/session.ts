@@ -1,0 +1,257 @@
+/**
+ * One connection's worth of load: it runs the plan's operations one after the other, restarts, backs off and reconnects.
+ * Everything is driven by answers: a session never waits in a promise between two statements.
+ */
+import type { Connection, DriverError, Listener, Statement, StatementKind } from "../drivers/driver.ts";
+import type { Actor, Op, Plan } from "./plan.ts";
+import type { Random } from "./random.ts";
+
+/** The connections that a session holds: one, or one for reading and one for writing. */
+export interface Link {
+  /** Distinct connections. */
+  readonly connections: Connection[];
+  /** Statements by table * templates + template; reads may come from another connection than writes. */
+  readonly statements: Statement[];
+  /** Where BEGIN, COMMIT, ROLLBACK and text go. */
+  readonly main: Connection;
+  readonly begin: Statement | null;
+  readonly commit: Statement | null;
+  /** The connection that a template's kind runs on, for sampling. */
+  reader: Connection;
+}
+
+export interface SessionOwner {
+  /** An event ended in success. Both times are of performance.now(). */
+  eventDone(session: Session, start: number, end: number): void;
+  /** May the session go on with its next event now? When it may, `start` and `counted` are set; when not, the owner calls `begin` later, or never. */
+  next(session: Session): boolean;
+  failed(session: Session, error: DriverError): void;
+  /** The session needs a new connection. The owner answers with `relink` or, when it stops, not at all. */
+  needsLink(session: Session): void;
+  readonly plan: Plan;
+  readonly exactWriteCounts: boolean;
+  /** There is another endpoint to go to when this one keeps refusing. */
+  readonly alternatives: boolean;
+}
+
+/** Back-off after an error that is no plain restart: doubles from 10 ms to 1 s. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 1000;
+/** One answer in this many is decoded in full and checked. A prime, so that it does not keep hitting the same statement of an event. */
+const SAMPLE_EVERY = 997;
+
+type Mode = "idle" | "running" | "rolling-back" | "waiting" | "linking" | "stopped";
+
+export class Session implements Actor, Listener {
+  readonly id: number;
+  readonly random: Random;
+  readonly memory = { buffer: [] as string[], bytes: 0, next: 0 };
+  table = 0;
+  expected = -1;
+  /** Of the event in hand; its intended start in an open loop. */
+  start = 0;
+  /** When the event in hand was really begun (open loop). */
+  serviceStart = 0;
+  /** Whether the event in hand counts for the window. */
+  counted = false;
+  /** Of the event in hand, so far. */
+  reads = 0;
+  writes = 0;
+  others = 0;
+  mismatches = 0;
+  sampled = 0;
+  sampledWrong = 0;
+  /** Grows with every answer: a session whose number stands still too long is stuck. */
+  progress = 0;
+  mode: Mode = "idle";
+  link: Link | null = null;
+  /** Events since the connection was made. */
+  eventsOnLink = 0;
+  readonly #owner: SessionOwner;
+  readonly #ops: readonly Op[];
+  readonly #templates: number;
+  #at = 0;
+  #pause = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #sampling = false;
+  #untilSample: number;
+
+  constructor(id: number, random: Random, owner: SessionOwner) {
+    this.id = id;
+    this.random = random;
+    this.#owner = owner;
+    this.#ops = owner.plan.ops;
+    this.#templates = owner.plan.templates.length;
+    this.#untilSample = (id * 131) % SAMPLE_EVERY;
+  }
+
+  // What operations use.
+
+  statement(template: number): Statement {
+    return (this.link as Link).statements[this.table * this.#templates + template] as Statement;
+  }
+
+  text(sql: string | Uint8Array): void {
+    (this.link as Link).main.query(sql);
+  }
+
+  control(sql: "BEGIN" | "COMMIT"): void {
+    const link = this.link as Link;
+    const statement = sql === "BEGIN" ? link.begin : link.commit;
+    if (statement === null) link.main.query(sql);
+    else statement.execute();
+  }
+
+  // What the owner calls.
+
+  begin(start: number, counted: boolean): void {
+    this.start = start;
+    this.counted = counted;
+    this.mode = "running";
+    this.#at = 0;
+    this.#go();
+  }
+
+  relink(link: Link): void {
+    this.link = link;
+    for (const connection of link.connections) connection.listener = this;
+    this.eventsOnLink = 0;
+    const resume = this.mode === "linking" && this.start > 0;
+    this.mode = resume ? "running" : "idle";
+    if (!resume) return;
+    this.#at = 0;
+    this.#go();
+  }
+
+  /** Ends whatever is under way; no further call comes. */
+  stop(): void {
+    this.mode = "stopped";
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** An answer is awaited: the event in hand can still end by itself. */
+  get awaitsAnswer(): boolean {
+    return this.mode === "running" || this.mode === "rolling-back";
+  }
+
+  /** Drops the connection because no answer came in time. */
+  timedOut(error: DriverError): void {
+    for (const connection of this.link?.connections ?? []) connection.destroy();
+    this.lost(error);
+  }
+
+  // What the connection calls.
+
+  done(rows: number, affected: number): void {
+    this.progress++;
+    if (this.mode === "rolling-back") {
+      this.others++;
+      return this.#afterRollback();
+    }
+    if (this.mode !== "running") return;
+    const op = this.#ops[this.#at] as Op;
+    this.#count(op.kind, rows, affected);
+    if (this.#sampling) this.#check(op);
+    this.#pause = 0;
+    this.#at++;
+    this.#go();
+  }
+
+  failed(error: DriverError): void {
+    this.progress++;
+    this.#sampling = false;
+    if (this.mode === "stopped") return;
+    const mode = this.mode;
+    this.#owner.failed(this, error);
+    if (error.action === "reconnect" || mode === "rolling-back") return this.#reconnect();
+    // The node refuses again after a pause: another one may serve.
+    if (error.action === "retry" && this.#pause > 0 && this.#owner.alternatives) return this.#reconnect();
+    this.#pause = error.action === "restart" ? 0 : Math.min(Math.max(2 * this.#pause, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+    if (error.needsRollback && this.#owner.plan.transaction) {
+      this.mode = "rolling-back";
+      this.text("ROLLBACK");
+    } else {
+      this.#afterRollback();
+    }
+  }
+
+  lost(error: DriverError): void {
+    this.#sampling = false;
+    if (this.mode === "stopped") return;
+    this.#owner.failed(this, error);
+    this.#reconnect();
+  }
+
+  #afterRollback(): void {
+    if (this.#pause === 0) {
+      this.mode = "running";
+      this.#at = 0;
+      this.#go();
+      return;
+    }
+    this.mode = "waiting";
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.mode = "running";
+      this.#at = 0;
+      this.#go();
+    }, this.#pause);
+  }
+
+  #reconnect(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const connection of this.link?.connections ?? []) connection.destroy();
+    this.link = null;
+    this.mode = "linking";
+    this.#owner.needsLink(this);
+  }
+
+  /** Runs operations until one has sent something. */
+  #go(): void {
+    for (;;) {
+      if (this.#at === this.#ops.length) {
+        const now = performance.now();
+        const start = this.start;
+        this.start = 0;
+        this.mode = "idle";
+        this.eventsOnLink++;
+        this.#owner.eventDone(this, start, now);
+        if (!this.#owner.next(this)) return;
+        this.mode = "running";
+        this.#at = 0;
+      }
+      const op = this.#ops[this.#at] as Op;
+      if (op.check !== undefined && --this.#untilSample < 0) {
+        this.#untilSample = SAMPLE_EVERY;
+        this.#sampling = true;
+        (this.link as Link).reader.captureNext();
+      }
+      if (op.send(this)) return;
+      this.#at++;
+    }
+  }
+
+  #count(kind: StatementKind, rows: number, affected: number): void {
+    if (kind === "read") {
+      this.reads++;
+      if (this.expected >= 0 && rows !== this.expected) this.mismatches++;
+    } else if (kind === "write") {
+      // sysbench counts a write that changed nothing as "other".
+      if (affected > 0) this.writes++;
+      else this.others++;
+      if (this.expected >= 0 && affected !== this.expected && this.#owner.exactWriteCounts) this.mismatches++;
+    } else {
+      this.others++;
+    }
+  }
+
+  #check(op: Op): void {
+    this.#sampling = false;
+    const rows = (this.link as Link).reader.takeRows();
+    if (rows === null) return;
+    this.sampled++;
+    if (op.check?.(rows) === false) this.sampledWrong++;
+  }
+}

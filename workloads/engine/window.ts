@@ -1,0 +1,169 @@
+/** One window: its event loops start together, their intervals are laid side by side, and one StepResult comes out. */
+import { availableParallelism } from "node:os";
+import type { Interval, RunSpec, Step, StepResult } from "../contract.ts";
+import type { IntervalReport, PartReport } from "./counters.ts";
+import { Latencies } from "./histogram.ts";
+import { localLoop, workerLoop } from "./loops.ts";
+import type { Loop } from "./loops.ts";
+import { intervalLine, toInterval } from "./progress.ts";
+import { readHost, stealPercent } from "./selfcheck.ts";
+import type { Slot } from "./schedule.ts";
+import { stepResult } from "./step-result.ts";
+
+export interface WindowOptions {
+  password: string;
+  /** The program itself, for worker threads. */
+  entry: URL;
+  signal: AbortSignal;
+  /** Epoch milliseconds at which the warm-up begins, when several drivers start together. */
+  beginAt?: number | undefined;
+  onLine(line: string, interval: Interval, warmup: boolean): void;
+  /** Called when the window opens and when it is closed and drained, for the observation of servers. */
+  onOpen?(): void;
+}
+
+/** Sessions per event loop from which on another loop pays. */
+const SESSIONS_PER_LOOP = 64;
+/** Between "all connected" and the start, so that every loop is ready for it. */
+const START_DELAY_MS = 30;
+
+/** One loop drives 64 sessions or more without queueing; more loops only where there are cores for them beside the main thread. */
+export function loopCount(spec: RunSpec, sessions: number, cores = availableParallelism()): number {
+  const wanted = spec.workers ?? Math.min(Math.max(1, cores - 1), Math.ceil(sessions / SESSIONS_PER_LOOP));
+  return Math.max(1, Math.min(wanted, sessions));
+}
+
+/** Sessions of this driver node: those whose number leaves `index` when divided by `count`. */
+export function ownSessions(spec: RunSpec, step: Step): number {
+  const { index, count } = spec.drivers ?? { index: 0, count: 1 };
+  return Math.ceil((step.threads - index) / count);
+}
+
+export async function runWindow(spec: RunSpec, slot: Slot, options: WindowOptions): Promise<StepResult> {
+  const step = spec.steps[slot.step] as Step;
+  const drivers = spec.drivers ?? { index: 0, count: 1 };
+  const own = ownSessions(spec, step);
+  const count = loopCount(spec, own);
+  const collector = new IntervalCollector(step, own, count, options);
+  const loops: Loop[] = [];
+  for (let i = 0; i < count; i++) {
+    const task = { spec, ...slot, loop: drivers.index + drivers.count * i, loops: drivers.count * count };
+    const onInterval = (report: IntervalReport): void => collector.take(i, report);
+    loops.push(count === 1 ? await localLoop(task, options.password, onInterval) : workerLoop(options.entry, task, options.password, onInterval));
+  }
+  const stop = (): void => loops.forEach((loop) => loop.stop());
+  options.signal.addEventListener("abort", stop, { once: true });
+  try {
+    const problems: string[] = [];
+    const connected = await connectAll(loops, spec, own, options.signal, problems);
+    if (connected < own) problems.push(`only ${connected} of ${own} connections could be opened before the window${lastError(problems)}`);
+    const begin = Math.max(options.beginAt ?? 0, Date.now() + START_DELAY_MS);
+    const open = begin + 1000 * step.warmupSeconds;
+    const close = open + 1000 * step.durationSeconds;
+    const opening = setTimeout(() => options.onOpen?.(), Math.max(0, open - Date.now()));
+    const before = readHost();
+    const settled = await Promise.allSettled(loops.map((loop, i) => loop.run({ begin, open, close }).finally(() => collector.ended(i))));
+    clearTimeout(opening);
+    const after = readHost();
+    const reports: PartReport[] = [];
+    for (const outcome of settled) {
+      if (outcome.status === "fulfilled") reports.push(outcome.value);
+      else problems.push((outcome.reason as Error).message);
+    }
+    collector.flush();
+    return stepResult({
+      spec, slot, step, own, reports, intervals: collector.intervals, problems, openedAt: open,
+      endedAfterMs: Date.now() - open, aborted: options.signal.aborted, abortReason: String(options.signal.reason ?? "stopped"),
+      stealPercent: stealPercent(before, after), retransmits: after.retransmits - before.retransmits, loopThreads: collector.threads,
+    });
+  } finally {
+    options.signal.removeEventListener("abort", stop);
+    await Promise.all(loops.map((loop) => loop.release()));
+  }
+}
+
+function lastError(problems: string[]): string {
+  const errors = problems.splice(0);
+  return errors.length > 0 ? ` (${errors.at(-1)})` : "";
+}
+
+async function connectAll(loops: Loop[], spec: RunSpec, sessions: number, signal: AbortSignal, problems: string[]): Promise<number> {
+  const { connectTimeoutMs, connectRate } = spec.target;
+  const patience = connectTimeoutMs + 5000 + (connectRate > 0 ? (1000 * sessions) / connectRate : 0);
+  if (signal.aborted) return 0;
+  const aborted = new Promise<never[]>((resolve) => signal.addEventListener("abort", () => resolve([]), { once: true }));
+  const states = await Promise.race([Promise.allSettled(loops.map((loop) => loop.connect(patience))), aborted]);
+  let connected = 0;
+  for (const state of states) {
+    if (state.status === "fulfilled") {
+      connected += state.value.connected;
+      if (state.value.error !== null) problems.push(state.value.error);
+    } else {
+      problems.push((state.reason as Error).message);
+    }
+  }
+  if (connected === sessions) problems.length = 0;
+  return connected;
+}
+
+/** Lays the intervals of several loops side by side; an interval is complete when every living loop has reported it. */
+class IntervalCollector {
+  readonly intervals: Interval[] = [];
+  /** Per loop, over the window's intervals: share of a core, and the event loop's lateness. */
+  readonly threads: { cpuPercent: number[]; eventLoopDelayP99Ms: number[] }[];
+  readonly #step: Step;
+  readonly #sessions: number;
+  readonly #options: WindowOptions;
+  readonly #alive: Set<number>;
+  readonly #open = new Map<number, (IntervalReport | undefined)[]>();
+  readonly #count: number;
+
+  constructor(step: Step, sessions: number, count: number, options: WindowOptions) {
+    this.#step = step;
+    this.#sessions = sessions;
+    this.#options = options;
+    this.#count = count;
+    this.#alive = new Set(Array.from({ length: count }, (_, i) => i));
+    this.threads = Array.from({ length: count }, () => ({ cpuPercent: [], eventLoopDelayP99Ms: [] }));
+  }
+
+  take(loop: number, report: IntervalReport): void {
+    const reports = this.#open.get(report.index) ?? Array.from({ length: this.#count }, () => undefined);
+    reports[loop] = report;
+    this.#open.set(report.index, reports);
+    this.#finish(report.index);
+  }
+
+  ended(loop: number): void {
+    this.#alive.delete(loop);
+    for (const index of [...this.#open.keys()].toSorted((a, b) => a - b)) this.#finish(index);
+  }
+
+  flush(): void {
+    this.#alive.clear();
+    for (const index of [...this.#open.keys()].toSorted((a, b) => a - b)) this.#finish(index);
+  }
+
+  #finish(index: number): void {
+    const slots = this.#open.get(index) ?? [];
+    if ([...this.#alive].some((loop) => slots[loop] === undefined)) return;
+    this.#open.delete(index);
+    const reports = slots.filter((r) => r !== undefined);
+    if (reports.length === 0) return;
+    const latencies = new Latencies();
+    for (const report of reports) latencies.addPacked(report.latencies);
+    const seconds = reports.reduce((sum, r) => sum + r.seconds, 0) / reports.length;
+    const warmup = index < 0;
+    const interval = toInterval(reports, latencies, (index + 1) * this.#step.intervalSeconds);
+    if (!warmup) {
+      this.intervals.push(interval);
+      slots.forEach((report, loop) => {
+        const thread = this.threads[loop];
+        if (!report || !thread) return;
+        thread.cpuPercent.push((100 * report.cpuSeconds) / report.seconds);
+        thread.eventLoopDelayP99Ms.push(report.eventLoopDelayP99Ms);
+      });
+    }
+    this.#options.onLine(intervalLine(interval, this.#sessions, seconds), interval, warmup);
+  }
+}
