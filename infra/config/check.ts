@@ -2,6 +2,9 @@
 import { configSchema, DEFAULT_LINKS, DEFAULT_SITES, type Config } from "./schema.ts";
 import { expandSteps, namedProfile } from "./profiles.ts";
 import { checkGaleraOptions } from "./galera-options.ts";
+import { checkMaxscaleOptions } from "./maxscale-options.ts";
+import { checkAws } from "./aws-check.ts";
+import { checkPlaces } from "./places.ts";
 import { WORKLOADS } from "../../workloads/contract.ts";
 import type { z } from "zod";
 
@@ -30,8 +33,9 @@ export function checkConfig(raw: Record<string, unknown>): Checked {
   const config: Config = { ...given, profile, profileName: typeof given.profile === "string" ? given.profile : "own" };
 
   checkSites(config, problems, warnings);
+  problems.push(...checkPlaces(config), ...checkAws(config));
   checkDatabase(config, problems);
-  checkProxy(config, problems);
+  checkProxy(config, problems, warnings);
   for (const [i, step] of config.profile.steps.entries()) {
     if (!(WORKLOADS as readonly string[]).includes(step.workload))
       problems.push(`meshbench:profile.steps[${i}].workload is "${step.workload}", allowed is one of ${WORKLOADS.join(", ")}`);
@@ -84,8 +88,16 @@ function checkDatabase(config: Config, problems: string[]): void {
   if (threads > 10_000) problems.push(`meshbench:profile asks for ${threads} threads, allowed is at most 10000`);
 }
 
-function checkProxy(config: Config, problems: string[]): void {
+function checkProxy(config: Config, problems: string[], warnings: string[]): void {
   const { proxy, driver } = config;
+  if (proxy.kind === "maxscale") {
+    const checked = checkMaxscaleOptions(proxy);
+    problems.push(...checked.problems);
+    warnings.push(...checked.warnings);
+  } else {
+    for (const key of ["monitor", "service", "archive"] as const)
+      if (Object.keys(proxy[key] ?? {}).length > 0) problems.push(`meshbench:proxy.${key} is MaxScale's, but meshbench:proxy.kind is "${proxy.kind}"`);
+  }
   if (proxy.placement === "driver" && driver.placement === "proxy" && proxy.kind !== "none")
     problems.push('meshbench:proxy.placement is "driver" and meshbench:driver.placement is "proxy": one of them needs a place, "own" or "database"');
   if (driver.placement === "proxy" && proxy.kind === "none")

@@ -1,6 +1,8 @@
 /** What can stand under `meshbench:` in a stack's configuration, with its defaults. Pure: knows nothing of Pulumi. */
 import { z } from "zod";
 import { dataSchema, stepSchema } from "../../workloads/contract.ts";
+import { cidrs } from "./aws.ts";
+import { costSchema } from "./cost.ts";
 import { siteName, siteSchema } from "./sites.ts";
 
 /** An emulated WAN between two local sites; between sites of other kinds the network is what it is. */
@@ -77,6 +79,14 @@ export const configSchema = z.strictObject({
   database: databaseSchema.prefault({}),
   proxy: proxySchema.prefault({}),
   driver: driverSchema.prefault({}),
+  /** The network that the operator comes from: SSH to nodes in a cloud is open to it only. A site's own key of that name wins. */
+  operatorCidr: cidrs.optional(),
+  /** Ask the clouds whether they could do what is configured, before anything is created. */
+  preflight: z.boolean().default(true),
+  /** What the run's cost is worked out from. */
+  cost: costSchema.prefault({}),
+  /** API token of the Proxmox sites: one for all, or by site name. Checked apart, so that no message ever shows it. */
+  proxmoxToken: z.unknown().optional(),
   profile: z.union([z.string(), profileSchema]).default("quick"),
   runId: z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/, "letters, digits, '_', '.', '-'").optional(),
   seed: z.number().int().nonnegative().default(1),

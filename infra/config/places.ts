@@ -1,0 +1,42 @@
+/** What each kind of site, and all of them together, must be told before anything can be created. */
+import { neededDiskGb } from "./data-size.ts";
+import { checkProxmoxSite, profileOf, type ProxmoxSite } from "./proxmox.ts";
+import { checkReach } from "./reach.ts";
+import type { Config } from "./schema.ts";
+import { checkSshSite } from "./ssh.ts";
+import { homeSite } from "../topology.ts";
+
+/** One sentence per problem. */
+export function checkPlaces(config: Config): string[] {
+  const problems = config.sites.flatMap((site, i) => {
+    const key = `meshbench:sites[${i}]`;
+    if (site.kind === "proxmox") return [...checkProxmoxSite(site, key, config.proxmoxToken), ...checkDisks(site, key, config)];
+    if (site.kind === "ssh") return checkSshSite(site, key, nodesAt(config, site.name));
+    return [];
+  });
+  // The same missing token is one problem, however many sites need it.
+  return [...new Set(problems), ...checkReach(config)];
+}
+
+/** Database nodes of a site, and the nodes of their own that proxy and driver have there. */
+function nodesAt(config: Config, name: string): number {
+  const proxyAt = config.proxy.site ?? homeSite(config);
+  const ownProxy = config.proxy.kind !== "none" && config.proxy.placement === "own" && proxyAt === name;
+  const ownDriver = config.driver.placement === "own" && (config.driver.site ?? proxyAt) === name;
+  return (config.sites.find((s) => s.name === name)?.nodes ?? 0) + Number(ownProxy) + Number(ownDriver);
+}
+
+function checkDisks(site: ProxmoxSite, key: string, config: Config): string[] {
+  const problems: string[] = [];
+  const rows = config.profile.data.tables * config.profile.data.tableSize;
+  const onRoot = Array.from({ length: site.nodes }, (_, i) => profileOf(site, i)?.profile.sizeGb).some((gb) => gb === undefined);
+  const needed = neededDiskGb(config.profile, true);
+  if (site.nodes > 0 && onRoot && site.diskGb < needed)
+    problems.push(`${key}.diskGb is ${site.diskGb}, but the ${rows} rows of meshbench:profile need ${needed} (twice the data, and the system)`);
+  for (const [name, profile] of Object.entries(site.profiles)) {
+    const least = neededDiskGb(config.profile, false);
+    if (profile.sizeGb !== undefined && profile.sizeGb < least)
+      problems.push(`${key}.profiles.${name}.sizeGb is ${profile.sizeGb}, but the ${rows} rows of meshbench:profile need ${least}`);
+  }
+  return problems;
+}
