@@ -3,10 +3,15 @@ import * as pulumi from "@pulumi/pulumi";
 import { checkConfig } from "./config/check.ts";
 import { ConfigError } from "./config/errors.ts";
 import type { Config } from "./config/schema.ts";
+import { checkout } from "./paths.ts";
+import { archiveProblem } from "./proxies/archive.ts";
 
 export async function readConfig(): Promise<Config> {
   const checked = checkConfig(rawConfig(pulumi.getProject()));
   if ("problems" in checked) throw new ConfigError(checked.problems);
+  const { archive } = checked.config.proxy;
+  const problem = archive && await archiveProblem(archive, checkout);
+  if (problem) throw new ConfigError([problem]);
   for (const warning of checked.warnings) await pulumi.log.warn(warning);
   return checked.config;
 }

@@ -71,11 +71,11 @@ binary=$(find ${home} -type f -name maxscale -path '*/bin/*' -perm -u+x | head -
 [ -n "$binary" ] || fail "meshbench:proxy.archive has no bin/maxscale in it"
 common=$(find ${home} -name 'libmaxscale-common.so*' | head -n 1)
 [ -n "$common" ] || fail "meshbench:proxy.archive has no libmaxscale-common.so in it"
-libraries=$(dirname "$common"); prefix=$(dirname "$(dirname "$binary")")
+libraries=$(dirname "$common")
+ln -sfn "$(dirname "$(dirname "$binary")")" ${home}/.prefix; ln -sfn "$libraries" ${home}/.libraries
 absent=$(LD_LIBRARY_PATH=$libraries ldd "$binary" "$common" | awk '/not found/ { print $1 }' | sort -u | paste -sd ' ')
 [ -z "$absent" ] || fail "the MaxScale of meshbench:proxy.archive needs libraries that are not here: $absent"
-${launcher(`prefix=@prefix@ libraries=@libraries@
-LD_LIBRARY_PATH="$libraries" exec "$prefix/bin/maxscale" --libdir="$libraries" --connector_plugindir="$libraries/plugin" \\
-  --sharedir="$prefix/share/maxscale" --execdir="$prefix/bin" "$@"`)}
-sed -i "s|@prefix@|$prefix|; s|@libraries@|$libraries|" ${LAUNCHER}`;
+${launcher(`here=${home}
+LD_LIBRARY_PATH=$here/.libraries exec "$here/.prefix/bin/maxscale" --libdir="$here/.libraries" --connector_plugindir="$here/.libraries/plugin" \\
+  --sharedir="$here/.prefix/share/maxscale" --execdir="$here/.prefix/bin" "$@"`)}`;
 }
