@@ -13,6 +13,7 @@ import { createProxy } from "./proxies/index.ts";
 import { Benchmark } from "./benchmark.ts";
 import { bundleLoadEngine, nodeRuntime } from "./benchmark/bundle.ts";
 import { planSpec, runKey } from "./benchmark/spec.ts";
+import { namedStandIns } from "./stand-ins.ts";
 import { outputs, type Outputs } from "./outputs.ts";
 
 export async function topology(): Promise<Outputs> {
@@ -38,7 +39,7 @@ export async function topology(): Promise<Outputs> {
     driver, spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `${process.env["MESHBENCH_RESULTS"] ?? "results"}/${stack}`,
     after: [...serving, measurement],
     measured: facts.apply(([db, px, rttMatrix]): Record<string, unknown> => ({
-      project, stack, rttMatrix,
+      project, stack, rttMatrix, standIns: namedStandIns(config, process.env),
       database: { ...spec.context!.database!, ...db },
       proxy: proxy && px ? { kind: proxy.kind, node: proxy.node, ...px } : { kind: "none" },
     })),

@@ -137,6 +137,8 @@ async function resolve(say: Say): Promise<Engine> {
     env: {
       PATH: path,
       PULUMI_SKIP_UPDATE_CHECK: "true",
+      // The program writes them into the result: where a figure shows, so does what it was measured on.
+      MESHBENCH_STAND_INS: [process.env["MESHBENCH_STAND_INS"], ...standIns].filter(Boolean).join(";"),
       // Half of the start of the program and of the stand-ins is compiling the SDK.
       NODE_COMPILE_CACHE: join(checkout, ".meshbench", "compile-cache"),
       // Where the vendor's host is out of reach, a missing plugin is an error at once, not after minutes.
