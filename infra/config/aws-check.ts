@@ -1,0 +1,69 @@
+/** What can be known to be wrong with AWS sites before AWS is asked. One sentence per problem. Pure. */
+import { meshSlots } from "../mesh/plan.ts";
+import { vpcNetwork } from "../sites/aws-subnets.ts";
+import { networkOf, overlap, parseCidr } from "./addresses.ts";
+import type { AwsSite } from "./aws.ts";
+import { dataGb, neededDiskGb } from "./data-size.ts";
+import type { Config } from "./schema.ts";
+
+/** The attributes after a family's generation: g stands for Graviton, an arm64 processor; a1 was the first of them. */
+export function isArm(instanceType: string): boolean {
+  const attributes = /^[a-z]+\d+([a-z-]*)\./.exec(instanceType)?.[1] ?? "";
+  return instanceType.startsWith("a1.") || attributes.includes("g");
+}
+
+/** t2, t3, t3a, t4g: processor time by credits, and no place in a cluster placement group. */
+export const isBurstable = (instanceType: string): boolean => /^t\d/.test(instanceType);
+
+const ROLES = ["database", "proxy", "driver"] as const;
+
+/** Every type that the site's nodes may have, with the key that gave it. */
+export function typesOf(site: AwsSite): { key: string; type: string }[] {
+  return [
+    { key: "instanceType", type: site.instanceType },
+    ...ROLES.flatMap((role) => (site.instanceTypes[role] === undefined ? [] : [{ key: `instanceTypes.${role}`, type: site.instanceTypes[role] }])),
+  ];
+}
+
+export function checkAws(config: Config): string[] {
+  const problems: string[] = [];
+  for (const [i, site] of config.sites.entries()) {
+    if (site.kind === "aws") problems.push(...checkSite(site, `meshbench:sites[${i}]`, config));
+  }
+  return [...problems, ...overlaps(config)];
+}
+
+function checkSite(site: AwsSite, key: string, config: Config): string[] {
+  const problems: string[] = [];
+  if (site.operatorCidr === undefined && config.operatorCidr === undefined)
+    problems.push(`meshbench:operatorCidr is missing: SSH to the nodes of "${site.name}" is open to this network only; give your own address, such as 203.0.113.7/32 (0.0.0.0/0, written out, opens it to everybody)`);
+  for (const { key: name, type } of typesOf(site)) {
+    if (isArm(type)) problems.push(`${key}.${name} is ${type}, which has an arm64 processor; allowed are x86-64 types such as t3.medium, for which image and load engine are made`);
+    else if (site.placementGroup && isBurstable(type)) problems.push(`${key}.placementGroup is true, but ${key}.${name} is ${type}, and burstable types have no place in a cluster placement group; take another type such as m6i.large`);
+  }
+  if (new Set(site.zones).size !== site.zones.length) problems.push(`${key}.zones is ${site.zones.join(", ")}, in which a zone stands twice`);
+  if (site.placementGroup && site.zones.length > 1) problems.push(`${key}.placementGroup is true, but ${key}.zones has ${site.zones.length} zones; a cluster placement group is inside one`);
+  const prefix = site.network === undefined ? 16 : parseCidr(site.network)?.prefix;
+  if (prefix !== undefined && (prefix < 16 || prefix > 22)) problems.push(`${key}.network is ${site.network}, allowed are /16 to /22`);
+  const needed = neededDiskGb(config.profile, true);
+  if (site.nodes > 0 && site.disk.sizeGb < needed)
+    problems.push(`${key}.disk.sizeGb is ${site.disk.sizeGb}, but meshbench:profile loads about ${dataGb(config.profile).toFixed(1)} GB; allowed are at least ${needed} (twice the data, and the system)`);
+  const { sizeGb, iops, throughputMiBs } = site.disk;
+  if (iops > 3000 && iops > sizeGb * 500) problems.push(`${key}.disk.iops is ${iops}, allowed for ${sizeGb} GB are at most ${Math.max(3000, sizeGb * 500)} (500 per GB)`);
+  if (throughputMiBs > 125 && throughputMiBs > iops / 4) problems.push(`${key}.disk.throughputMiBs is ${throughputMiBs}, allowed with ${iops} IOPS are at most ${Math.floor(iops / 4)} (a quarter)`);
+  return problems;
+}
+
+/** Networks of all sites, the mesh included, against those of AWS sites. */
+function overlaps(config: Config): string[] {
+  const slots = meshSlots(config.sites);
+  const known = config.sites.flatMap((site, i): { key: string; text: string }[] => {
+    if (site.kind === "aws") return [{ key: `meshbench:sites[${i}].network`, text: vpcNetwork(site, slots[site.name]!) }];
+    const address = (site as { address?: string }).address;
+    return address === undefined ? [] : [{ key: `meshbench:sites[${i}].address`, text: address }];
+  });
+  known.push({ key: "meshbench:mesh.network", text: config.mesh.network });
+  const parsed = known.flatMap((k) => { const cidr = parseCidr(k.text); return cidr ? [{ ...k, network: networkOf(cidr) }] : []; });
+  return parsed.flatMap((a, i) => parsed.slice(i + 1).filter((b) => [a, b].some((k) => k.key.endsWith("].network")) && overlap(a.network, b.network))
+    .map((b) => `${b.key} is ${b.text}, which overlaps ${a.key}, ${a.text}; each site and the mesh need networks of their own`));
+}

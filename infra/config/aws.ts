@@ -1,0 +1,60 @@
+/** A site of kind aws: what can be told about it, with defaults. Pure. */
+import { z } from "zod";
+import { networkOf, parseCidr } from "./addresses.ts";
+import { AWS_REGIONS } from "./aws-regions.ts";
+import { siteCommon } from "./site-common.ts";
+
+const region = z.string({ error: (issue) => (issue.input === undefined ? "an AWS region, such as us-east-1" : undefined) })
+  .refine((name) => AWS_REGIONS.includes(name), { error: `no region of AWS; allowed are ${AWS_REGIONS.join(", ")}` });
+
+/** 0.0.0.0/0 is a network like another here: nobody writes it by mistake. */
+function isNetwork(text: string): boolean {
+  if (text === "0.0.0.0/0") return true;
+  const parsed = parseCidr(text);
+  return parsed !== undefined && networkOf(parsed).first === parsed.address;
+}
+
+export const cidr = z.string().refine(isNetwork, { error: "allowed is a network in CIDR form without host bits, such as 203.0.113.7/32" });
+export const cidrs = z.union([cidr, z.array(cidr).min(1)]).transform((given) => [given].flat());
+
+/** gp3's own limits; 3000 IOPS and 125 MiB/s are included in the price of every volume. */
+const disk = z.strictObject({
+  sizeGb: z.number().int().min(8).max(65_536).default(32),
+  iops: z.number().int().min(3000).max(80_000).default(3000),
+  throughputMiBs: z.number().int().min(125).max(2000).default(125),
+});
+
+const instanceType = z.string().regex(/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/, "an EC2 instance type such as t3.medium");
+
+export const awsSite = z.strictObject({
+  ...siteCommon,
+  kind: z.literal("aws"),
+  region,
+  /** Letters of availability zones: [a, b] in us-east-1 are us-east-1a and us-east-1b. Nodes go round them in turn; proxy and driver stand in the first. */
+  zones: z.array(z.string().regex(/^[a-f]$/, "the letter of an availability zone, a to f")).min(1).default(["a"]),
+  /** The VPC's own /16 to /22; default 10.64.0.0/16 to 10.79.0.0/16 by the site's mesh slot. */
+  network: cidr.optional(),
+  /** Who may reach SSH; default meshbench:operatorCidr. */
+  operatorCidr: cidrs.optional(),
+  /** Addresses of peers in sites of other kinds, where they are known and fixed; default: the WireGuard port is open to any address. */
+  peerCidrs: cidrs.optional(),
+  instanceType: instanceType.default("t3.medium"),
+  /** Another type for some roles. */
+  instanceTypes: z.strictObject({ database: instanceType.optional(), proxy: instanceType.optional(), driver: instanceType.optional() }).default({}),
+  disk: disk.prefault({}),
+  /** Of burstable types: unlimited goes on at full speed and costs, standard slows down to the baseline. */
+  credits: z.enum(["unlimited", "standard"]).default("unlimited"),
+  /** Default: the newest Debian 12 of Debian's own account at the moment a node is created. */
+  ami: z.string().regex(/^ami-[0-9a-f]{8,17}$/, "an image id such as ami-0123456789abcdef0").optional(),
+  /** All nodes of the site close together in one zone: types that allow a cluster placement group only. */
+  placementGroup: z.boolean().default(false),
+  spot: z.union([z.boolean(), z.strictObject({ maxPrice: z.number().positive() })]).default(false),
+  /** Allow a change that makes database nodes anew. */
+  replaceNodes: z.boolean().default(false),
+  /** Make database nodes one after the other, and take changes that stop them (another type) in the same way. */
+  rolling: z.boolean().default(false),
+  /** How long a new node may take until SSH answers and cloud-init is done. */
+  readyTimeoutSeconds: z.number().int().min(30).max(1800).default(300),
+});
+
+export type AwsSite = z.infer<typeof awsSite>;
