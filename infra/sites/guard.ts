@@ -1,0 +1,52 @@
+/** Keeps a configuration edit from destroying or stopping a database node: what such an edit changes is remembered in the state. */
+import * as pulumi from "@pulumi/pulumi";
+import { local } from "@pulumi/command";
+
+export interface Guarded {
+  /** Values of which any change makes the node anew; its data is lost with it. */
+  replaced: Record<string, string>;
+  /** Values of which any change stops the node for a while. */
+  restarted?: Record<string, string>;
+  /** Confirmed by configuration. */
+  mayReplace: boolean;
+  mayRestart?: boolean;
+  /** What to set in order to confirm, as in "meshbench:sites[0].replaceNodes to true". */
+  replaceKey: string;
+  restartKey?: string;
+}
+
+/**
+ * Prints the values that hold from now on, one per line. Refused changes leave with 1 before anything is touched: the node
+ * depends on this step, and a step that failed keeps its old inputs, so that it fails again until it is confirmed or undone.
+ */
+const SCRIPT = `
+was() { printf '%s\\n' "\${PULUMI_COMMAND_STDOUT:-}" | grep "^$1 " || true; }
+refuse() {
+  diff <(was "$1") <(printf '%s\\n' "$2" | grep . || true) | grep '^[<>]' | sed 's/^< [a-z]* /  was: /; s/^> [a-z]* /  asked: /' >&2 || true
+  echo "$3" >&2
+  exit 1
+}
+if [ -n "\${PULUMI_COMMAND_STDOUT:-}" ]; then
+  [ "$MAY_REPLACE" = true ] || [ "$(was replaced)" = "$REPLACED" ] || refuse replaced "$REPLACED" "$NODE: this change makes the database node anew and its data is lost; set $REPLACE_KEY to confirm it, or undo the change"
+  [ "$MAY_RESTART" = true ] || [ "$(was restarted)" = "$RESTARTED" ] || refuse restarted "$RESTARTED" "$NODE: this change stops the database node, maybe together with others; set $RESTART_KEY to have it done node by node, or undo the change"
+fi
+printf '%s\\n' "$REPLACED" "$RESTARTED" | grep . || true`;
+
+const lines = (kind: string, values: Record<string, string>): string =>
+  Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => `${kind} ${key} = ${value}`).join("\n");
+
+/** The node's own resource must depend on what this returns. */
+export function guard(node: string, guarded: Guarded, opts: pulumi.CustomResourceOptions): pulumi.Resource {
+  return new local.Command(`${node}-guard`, {
+    create: SCRIPT,
+    interpreter: ["/bin/bash", "-euo", "pipefail", "-c"],
+    environment: {
+      NODE: node,
+      REPLACED: lines("replaced", guarded.replaced), RESTARTED: lines("restarted", guarded.restarted ?? {}),
+      MAY_REPLACE: String(guarded.mayReplace), MAY_RESTART: String(guarded.mayRestart ?? false),
+      REPLACE_KEY: guarded.replaceKey, RESTART_KEY: guarded.restartKey ?? "",
+    },
+    addPreviousOutputInEnv: true,
+    logging: "stderr",
+  }, opts);
+}

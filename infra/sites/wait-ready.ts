@@ -1,0 +1,83 @@
+/**
+ * A program: waits until a node answers SSH with its pinned host key and its first boot is over.
+ * stdin: WaitInput. stderr: progress. stdout: the node's facts as JSON. Exit 1 with one sentence when it does not come.
+ */
+import { connect, HostKeyError, readInput, run, sleep, type Connection } from "../benchmark/ssh.ts";
+
+export interface WaitInput {
+  name: string;
+  connection: Connection;
+  sudo: boolean;
+  /** For everything together. */
+  timeoutSeconds: number;
+}
+
+/** Ends with 0 and the facts, with 10 while the first boot is not over, with 20 and a reason when it failed. */
+const PROBE = `if command -v cloud-init >/dev/null; then
+  state=$(cloud-init status 2>/dev/null | sed -n 's/^status: //p')
+  case "$state" in
+    done | disabled | "degraded done") ;;
+    error) cloud-init status --long 2>/dev/null | tr '\\n' ' ' >&2; exit 20 ;;
+    *) exit 10 ;;
+  esac
+fi
+# After a stop and start too, the node is ready only when its services are.
+case "$(systemctl is-system-running || true)" in initializing | starting) exit 10 ;; esac
+. /etc/os-release
+printf '{"virtualization":"%s","os":"%s","kernel":"%s","cpus":%s,"memoryMb":%s}' "$(systemd-detect-virt || true)" "$PRETTY_NAME" "$(uname -r)" "$(nproc)" \\
+  "$(awk '/^MemTotal/ { print int($2 / 1024) }' /proc/meminfo)"`;
+
+const PERIOD_MS = 2000;
+const SAY_EVERY_MS = 15_000;
+
+const { name, connection, sudo, timeoutSeconds } = await readInput<WaitInput>();
+const began = Date.now(), deadline = began + timeoutSeconds * 1000;
+let said = began, stage = "SSH does not answer";
+
+async function attempt(): Promise<string | undefined> {
+  const client = await connect(connection);
+  client.on("error", () => { /* seen as a broken run() */ });
+  try {
+    stage = "SSH answers, but the first boot is not over";
+    const probe = await run(client, PROBE, sudo);
+    if (probe.code === 0) return probe.stdout.toString();
+    if (probe.code === 20) throw new Fatal(`${name}: its first boot failed: ${probe.stderr.trim()}`);
+    if (probe.code !== 10) stage = `SSH answers, but the check on the node ended with ${probe.code}: ${probe.stderr.trim().split("\n").at(-1) ?? ""}`;
+    return undefined;
+  } finally {
+    client.end();
+  }
+}
+
+class Fatal extends Error {}
+
+/** A dial must not outlast the bound by more than a moment. */
+function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error("no answer")), Math.max(ms, 1)); });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+async function wait(): Promise<string> {
+  for (;;) {
+    try {
+      const facts = await within(attempt(), deadline - Date.now());
+      if (facts !== undefined) return facts;
+    } catch (error) {
+      if (error instanceof Fatal || error instanceof HostKeyError) throw error;
+      if (stage.startsWith("SSH does not")) stage = `SSH at ${connection.host} does not answer (${(error as Error).message})`;
+    }
+    if (Date.now() + PERIOD_MS > deadline)
+      throw new Error(`${name}: not ready within ${timeoutSeconds} s: ${stage}; is SSH open to you (operator address, security group, firewall), and did the machine boot?`);
+    if (Date.now() - said > SAY_EVERY_MS) { console.error(`${name}: ${stage} (${Math.round((Date.now() - began) / 1000)} s)`); said = Date.now(); }
+    await sleep(PERIOD_MS);
+  }
+}
+
+try {
+  process.stdout.write(await wait());
+  process.exit(0); // a dial that is still open must not hold the program
+} catch (error) {
+  console.error((error as Error).message);
+  process.exit(1);
+}
