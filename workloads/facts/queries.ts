@@ -61,5 +61,7 @@ export async function variablesPostgres(session: Session, timeoutMs: number): Pr
 export function numberOrText(value: unknown): string | number {
   if (typeof value === "number") return value;
   const text = String(value);
-  return /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text) ? Number(text) : text;
+  if (!/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text)) return text;
+  // wsrep_cluster_conf_id is 2^64-1 without a cluster: it would come out as another number.
+  return /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : Number(text);
 }

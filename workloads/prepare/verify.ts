@@ -126,7 +126,7 @@ async function compareNodes(
       session?.close();
     }
   }));
-  const nodes = Object.keys(checksums);
+  const nodes = spec.observe.map((node) => node.name).filter((name) => checksums[name] !== undefined);
   for (const name of names) {
     const groups = Map.groupBy(nodes, (node) => checksums[node]![name]!);
     if (groups.size > 1) problems.push(`${name}: the nodes differ: ${[...groups].map(([sum, members]) => `${members.join(", ")} ${sum}`).join("; ")}`);
