@@ -4,6 +4,7 @@
  */
 import { Command } from "commander";
 import { cleanupAction, prepareAction, runAction, verifyAction } from "./command/actions.ts";
+import { benchAction } from "./command/bench.ts";
 import { addFlags, listOptions, specFrom } from "./command/flags.ts";
 import type { Flags } from "./command/flags.ts";
 import type { RunSpec } from "./contract.ts";
@@ -23,6 +24,7 @@ function program(): Command {
       });
   command("prepare", "make the tables and fill them", prepareAction);
   command("run", "run the workloads and measure", (spec, flags) => runAction(spec, flags, entry)).option("--status <file>", "keep a small JSON file there with the state of the run");
+  command("bench", "prepare, verify, run, and compare the nodes afterwards", (spec, flags) => benchAction(spec, flags, entry)).option("--status <file>", "keep a small JSON file there with the state of the run");
   command("verify", "check tables, rows and indexes", verifyAction).option("--consistency", "compare checksums over all endpoints");
   command("cleanup", "drop the tables", cleanupAction);
   load.command("list-options").description("workloads and their options").action(() => void process.stdout.write(`${listOptions()}\n`));

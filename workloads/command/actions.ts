@@ -8,7 +8,7 @@ import type { Flags } from "./flags.ts";
 import { observerFor } from "./observe.ts";
 import { table } from "./table.ts";
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+export const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const print = (value: unknown): void => void process.stdout.write(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
 
 /** Ends at the first Ctrl-C or SIGTERM in order, at the second one at once. */
