@@ -5,7 +5,7 @@ export interface Backend { name: string; address: string }
 
 /** The writer port sends everything to the first server in service, the reader port spreads over all of them. */
 export function haproxyConf(bind: string, servers: Backend[], maxConnections: number, galera: boolean): string {
-  const check = galera ? `check port ${CHECK_PORT} inter 1s fall 2 rise 2` : "check inter 1s fall 2 rise 2";
+  const check = galera ? `check port ${CHECK_PORT} inter 2s fastinter 500ms downinter 1s fall 2 rise 2` : "check inter 2s fastinter 500ms downinter 1s fall 2 rise 2";
   return `global
   log /dev/log local0 notice
   user haproxy
@@ -41,7 +41,8 @@ ${servers.map((s) => `  server ${s.name} ${s.address}:3306 track writer/${s.name
 /** Says 200 only when the node is Synced and takes queries: a port that answers is no sign of that. */
 export const CHECK_PROGRAM = `#!/bin/bash
 # One request on stdin, one answer on stdout; started by systemd for each connection.
-read -r -t 2 _ || true
+# The request is read to its end: what is left unread when the connection closes would reset it, and the answer with it.
+while IFS= read -r -t 2 line && [ -n "\${line%$'\\r'}" ]; do :; done
 state=$(mariadb --connect-timeout=2 -N -B -e "SELECT CONCAT_WS(' ', (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_LOCAL_STATE_COMMENT'), (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_READY'), (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_CLUSTER_STATUS'))" 2>/dev/null)
 if [ "$state" = "Synced ON Primary" ]; then code="200 OK"; else code="503 Service Unavailable"; fi
 body="\${state:-no answer}"
