@@ -1,0 +1,15 @@
+status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
+answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
+fail() { echo "$(hostname): $*" >&2; journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true; exit 1; }
+file=/var/lib/mysql/meshbench-settings
+if [ -s "$file" ] && [ "$(cat "$file")" != abcdef0123456789 ]; then
+  echo "$(hostname): restarting with changed settings" >&2
+  systemctl restart mariadb || fail "mariadb did not start with the changed settings"
+fi
+echo abcdef0123456789 > "$file"
+deadline=$((SECONDS + 1800))
+until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_ready)" = ON ]; do
+  if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
+  [ $SECONDS -lt $deadline ] || fail "not Synced within 1800 s, but '$(status wsrep_local_state_comment)' in a $(status wsrep_cluster_status) component of $(status wsrep_cluster_size)"
+  sleep 0.2
+done

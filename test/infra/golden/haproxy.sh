@@ -1,0 +1,75 @@
+missing=()
+for package in haproxy socat; do
+  dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "installing ${missing[*]}" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  apt_get() { apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" >/tmp/meshbench-apt.log 2>&1 || { tail -n 5 /tmp/meshbench-apt.log >&2; echo "$(hostname): apt-get could not install ${missing[*]}" >&2; exit 1; }; }
+  apt_get update
+  apt_get install -y --no-install-recommends "${missing[@]}"
+fi
+changed=0
+install -d -m 0755 "$(dirname '/etc/haproxy/meshbench.cfg')"
+umask_was=$(umask); umask 077; cat > '/etc/haproxy/meshbench.cfg'.new <<'END_OF_FILE'
+global
+  log /dev/log local0 notice
+  user haproxy
+  group haproxy
+  maxconn 142
+  stats socket /run/haproxy/admin.sock mode 660 level admin
+
+defaults
+  mode tcp
+  log global
+  timeout connect 5s
+  timeout client 1h
+  timeout server 1h
+  timeout check 3s
+  option clitcpka
+  option srvtcpka
+  option redispatch
+  retries 3
+
+listen writer
+  bind 10.99.0.14:4006
+  option httpchk GET /
+  default-server check port 9200 inter 2s fastinter 500ms downinter 1s fall 2 rise 2 on-marked-down shutdown-sessions
+  server east-1 10.99.0.1:3306
+  server east-2 10.99.0.2:3306 backup
+  server west-1 10.99.0.33:3306 backup
+
+listen readers
+  bind 10.99.0.14:4008
+  balance leastconn
+  default-server on-marked-down shutdown-sessions
+  server east-1 10.99.0.1:3306 track writer/east-1
+  server east-2 10.99.0.2:3306 track writer/east-2
+  server west-1 10.99.0.33:3306 track writer/west-1
+END_OF_FILE
+umask "$umask_was"; chmod 0644 '/etc/haproxy/meshbench.cfg'.new
+if cmp -s '/etc/haproxy/meshbench.cfg'.new '/etc/haproxy/meshbench.cfg'; then rm -f '/etc/haproxy/meshbench.cfg'.new; else mv -f '/etc/haproxy/meshbench.cfg'.new '/etc/haproxy/meshbench.cfg'; changed=1; fi
+haproxy -c -q -f /etc/haproxy/meshbench.cfg || { echo "$(hostname): haproxy refuses its configuration" >&2; exit 1; }
+install -d -m 0755 "$(dirname '/etc/systemd/system/haproxy.service.d/10-meshbench.conf')"
+umask_was=$(umask); umask 077; cat > '/etc/systemd/system/haproxy.service.d/10-meshbench.conf'.new <<'END_OF_FILE'
+[Unit]
+After=wg-quick@wg0.service
+Wants=wg-quick@wg0.service
+
+[Service]
+Environment=CONFIG=/etc/haproxy/meshbench.cfg
+END_OF_FILE
+umask "$umask_was"; chmod 0644 '/etc/systemd/system/haproxy.service.d/10-meshbench.conf'.new
+if cmp -s '/etc/systemd/system/haproxy.service.d/10-meshbench.conf'.new '/etc/systemd/system/haproxy.service.d/10-meshbench.conf'; then rm -f '/etc/systemd/system/haproxy.service.d/10-meshbench.conf'.new; else mv -f '/etc/systemd/system/haproxy.service.d/10-meshbench.conf'.new '/etc/systemd/system/haproxy.service.d/10-meshbench.conf'; changed=1; fi
+systemctl daemon-reload
+systemctl enable --quiet haproxy
+if [ "$changed" = 1 ] || ! systemctl is-active --quiet haproxy; then systemctl restart haproxy; fi
+# A running process may still be on Debian's own file, from before the drop-in.
+stat() { echo "show stat" | socat -t 2 stdio /run/haproxy/admin.sock 2>/dev/null | awk -F, '$1 == "writer" && $2 != "FRONTEND" && $2 != "BACKEND" { print $2, $18 }'; }
+deadline=$((SECONDS + 60))
+until [ "$(stat | grep -c ' UP')" = 3 ]; do
+  [ $SECONDS -lt $deadline ] || { echo "$(hostname): haproxy sees not all of 3 servers in service: $(stat | tr '\n' ';')" >&2; exit 1; }
+  sleep 0.2
+done
+printf '{"version":"%s","servers":[%s]}\n' "$(haproxy -v | sed -n '1s/.*version \([^ ]*\).*/\1/p')" \
+  "$(stat | sed 's/\([^ ]*\) \(.*\)/{"name":"\1","state":"\2"}/' | paste -sd,)"

@@ -1,0 +1,45 @@
+# The package would start a service of its own with the vendor's example configuration.
+systemctl mask --quiet maxscale.service 2>/dev/null || true
+changed=0
+fail() { echo "$(hostname): $*" >&2; exit 1; }
+missing=()
+for package in zstd curl libcurl4 libpam0g libpcre2-8-0 libjansson4 libmicrohttpd12 libodbc2 libssh-4 libzstd1 libuuid1 libsqlite3-0 libssl3; do
+  dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "installing ${missing[*]}" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  apt_get() { apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" >/tmp/meshbench-apt.log 2>&1 || { tail -n 5 /tmp/meshbench-apt.log >&2; echo "$(hostname): apt-get could not install ${missing[*]}" >&2; exit 1; }; }
+  apt_get update
+  apt_get install -y --no-install-recommends "${missing[@]}"
+fi
+if [ ! -d /opt/meshbench/maxscale-0123456789ab ]; then
+  rm -rf /opt/meshbench/maxscale-0123456789ab.new; install -d -m 0755 /opt/meshbench/maxscale-0123456789ab.new
+  tar --zstd --no-same-owner -xf /opt/meshbench/maxscale-0123456789ab.tar.zst -C /opt/meshbench/maxscale-0123456789ab.new || fail "meshbench:proxy.archive is no tar archive packed with zstd"
+  mv /opt/meshbench/maxscale-0123456789ab.new /opt/meshbench/maxscale-0123456789ab
+fi
+binary=$(find /opt/meshbench/maxscale-0123456789ab -type f -name maxscale -path '*/bin/*' -perm -u+x | head -n 1)
+[ -n "$binary" ] || fail "meshbench:proxy.archive has no bin/maxscale in it"
+common=$(find /opt/meshbench/maxscale-0123456789ab -name 'libmaxscale-common.so*' | head -n 1)
+[ -n "$common" ] || fail "meshbench:proxy.archive has no libmaxscale-common.so in it"
+libraries=$(dirname "$common")
+ln -sfn "$(dirname "$(dirname "$binary")")" /opt/meshbench/maxscale-0123456789ab/.prefix; ln -sfn "$libraries" /opt/meshbench/maxscale-0123456789ab/.libraries
+absent=$(LD_LIBRARY_PATH=$libraries ldd "$binary" "$common" | awk '/not found/ { print $1 }' | sort -u | paste -sd ' ')
+[ -z "$absent" ] || fail "the MaxScale of meshbench:proxy.archive needs libraries that are not here: $absent"
+install -d -m 0755 "$(dirname '/usr/local/lib/meshbench/maxscale')"
+umask_was=$(umask); umask 077; cat > '/usr/local/lib/meshbench/maxscale'.new <<'END_OF_FILE'
+#!/bin/bash
+here=/opt/meshbench/maxscale-0123456789ab
+LD_LIBRARY_PATH=$here/.libraries exec "$here/.prefix/bin/maxscale" --libdir="$here/.libraries" --connector_plugindir="$here/.libraries/plugin" \
+  --sharedir="$here/.prefix/share/maxscale" --execdir="$here/.prefix/bin" "$@"
+END_OF_FILE
+umask "$umask_was"; chmod 0755 '/usr/local/lib/meshbench/maxscale'.new
+if cmp -s '/usr/local/lib/meshbench/maxscale'.new '/usr/local/lib/meshbench/maxscale'; then rm -f '/usr/local/lib/meshbench/maxscale'.new; else mv -f '/usr/local/lib/meshbench/maxscale'.new '/usr/local/lib/meshbench/maxscale'; changed=1; fi
+getent passwd maxscale >/dev/null || useradd --system --user-group --no-create-home --home-dir /var/lib/maxscale --shell /usr/sbin/nologin maxscale
+for dir in /var/lib/maxscale /var/cache/maxscale /var/log/maxscale /etc/maxscale.modules.d; do install -d -m 0750 -o maxscale -g maxscale "$dir"; done
+installed=$(/usr/local/lib/meshbench/maxscale --version 2>&1 | sed -n 's/^MaxScale \([0-9.]*\).*/\1/p')
+case "$installed" in
+  24.02.*) ;;
+  "") fail "the installed MaxScale does not start: $(/usr/local/lib/meshbench/maxscale --version 2>&1 | tail -n 1)" ;;
+  *) fail "MaxScale $installed is installed, meshbench:proxy.version asks for 24.02.5" ;;
+esac

@@ -1,0 +1,14 @@
+status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
+answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
+fail() { echo "$(hostname): $*" >&2; journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true; exit 1; }
+read -r password
+
+mariadb <<SQL || fail "could not create the load's account"
+CREATE DATABASE IF NOT EXISTS sbtest;
+CREATE USER IF NOT EXISTS 'meshbench'@'10.99.0.%' IDENTIFIED BY '$password';
+ALTER USER 'meshbench'@'10.99.0.%' IDENTIFIED BY '$password';
+GRANT ALL ON sbtest.* TO 'meshbench'@'10.99.0.%';
+GRANT PROCESS, RELOAD, REPLICATION CLIENT ON *.* TO 'meshbench'@'10.99.0.%';
+SQL
+printf '{"version":"%s","provider":"%s","clusterUuid":"%s","size":%s}\n' \
+  "$(mariadb -N -B -e 'SELECT VERSION()')" "$(status wsrep_provider_version)" "$(status wsrep_cluster_state_uuid)" "$(status wsrep_cluster_size | grep . || echo 1)"
