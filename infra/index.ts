@@ -23,7 +23,7 @@ export async function topology(): Promise<Outputs> {
 
   const key = operatorKey("operator-key", `${project}-${stack}`);
   const lab = config.lab ?? labName(stack, root);
-  const nodes = createSites(config, plans, { lab, key, labels: { project, stack, owner: config.owner, expires: expiry(config.expiresHours) } });
+  const nodes = await createSites(config, plans, { lab, key, labels: { project, stack, owner: config.owner, expires: expiry(config.expiresHours) } });
   const mesh = new Mesh(nodes, config.mesh);
   const database = new MariaDb(withRole(nodes, "database"), config, `${project}-${stack}`, mesh.ready);
   const proxy = createProxy(nodes, database, config, mesh.ready);

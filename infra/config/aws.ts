@@ -30,6 +30,8 @@ export const awsSite = z.strictObject({
   ...siteCommon,
   kind: z.literal("aws"),
   region,
+  /** A named profile of the operator's AWS configuration; default: what the environment says. */
+  profile: z.string().min(1).optional(),
   /** Letters of availability zones: [a, b] in us-east-1 are us-east-1a and us-east-1b. Nodes go round them in turn; proxy and driver stand in the first. */
   zones: z.array(z.string().regex(/^[a-f]$/, "the letter of an availability zone, a to f")).min(1).default(["a"]),
   /** The VPC's own /16 to /22; default 10.64.0.0/16 to 10.79.0.0/16 by the site's mesh slot. */

@@ -87,6 +87,8 @@ export const configSchema = z.strictObject({
   cost: costSchema.prefault({}),
   /** API token of the Proxmox sites: one for all, or by site name. Checked apart, so that no message ever shows it. */
   proxmoxToken: z.unknown().optional(),
+  /** Of root@pam, where a site passes a device through to containers. */
+  proxmoxPassword: z.unknown().optional(),
   profile: z.union([z.string(), profileSchema]).default("quick"),
   runId: z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/, "letters, digits, '_', '.', '-'").optional(),
   seed: z.number().int().nonnegative().default(1),

@@ -6,13 +6,26 @@ import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
 import { LocalSites } from "./local.ts";
+import { ProxmoxSite } from "./proxmox.ts";
+import { SshSite } from "./ssh.ts";
 
-export function createSites(config: Config, plans: NodePlan[], context: SiteContext, opts?: pulumi.ComponentResourceOptions): Node[] {
+/** A provider's package takes seconds to load, and is loaded only where a site needs it. */
+export async function createSites(config: Config, plans: NodePlan[], context: SiteContext, opts?: pulumi.ComponentResourceOptions): Promise<Node[]> {
   const nodes: Node[] = [];
   const ofKind = <K extends Site["kind"]>(kind: K): Extract<Site, { kind: K }>[] => config.sites.filter((s) => s.kind === kind) as Extract<Site, { kind: K }>[];
   const plansOf = (sites: Site[]): NodePlan[] => plans.filter((p) => sites.some((s) => s.name === p.site));
 
+  const keyOf = (site: Site): string => `meshbench:sites[${config.sites.indexOf(site)}]`;
+
   const local: LocalSite[] = ofKind("local");
   if (local.length > 0) nodes.push(...new LocalSites(local, config.links, plansOf(local), context, opts).nodes);
+
+  const inAws = ofKind("aws");
+  if (inAws.length > 0) {
+    const { AwsSites } = await import("./aws.ts");
+    nodes.push(...new AwsSites(inAws, plansOf(inAws), config, context, opts).nodes);
+  }
+  for (const site of ofKind("proxmox")) nodes.push(...new ProxmoxSite({ site, key: keyOf(site), plans: plansOf([site]), secrets: config, context }, opts).nodes);
+  for (const site of ofKind("ssh")) nodes.push(...new SshSite(site, keyOf(site), plansOf([site]), opts).nodes);
   return plans.map((plan) => nodes.find((n) => n.name === plan.name)!);
 }
