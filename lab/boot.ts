@@ -42,16 +42,42 @@ export async function launch(lab: string, node: string, image: string, limits: L
   startDetached(
     "unshare",
     [
-      "--mount", "--propagation", "slave", "--", "sh", "-c", LAUNCH, names.node(lab, node),
-      root, `lowerdir=${image},upperdir=${upper},workdir=${work}`, ...enter, "--",
-      "systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit", `--machine=${names.node(lab, node)}`, `--hostname=${node}`,
-      `--directory=${root}`, `--network-namespace-path=/run/netns/${names.node(lab, node)}`,
+      "--mount",
+      "--propagation",
+      "slave",
+      "--",
+      "sh",
+      "-c",
+      LAUNCH,
+      names.node(lab, node),
+      root,
+      `lowerdir=${image},upperdir=${upper},workdir=${work}`,
+      ...enter,
+      "--",
+      "systemd-nspawn",
+      "--quiet",
+      "--boot",
+      "--register=no",
+      "--keep-unit",
+      `--machine=${names.node(lab, node)}`,
+      `--hostname=${node}`,
+      `--directory=${root}`,
+      `--network-namespace-path=/run/netns/${names.node(lab, node)}`,
       // A namespace given by path is not taken as private: without this a node could not make its WireGuard interface.
-      "--capability=CAP_NET_ADMIN", "--bind=/dev/net/tun", "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=read-only",
+      "--capability=CAP_NET_ADMIN",
+      "--bind=/dev/net/tun",
+      "--resolv-conf=off",
+      "--timezone=off",
+      "--link-journal=no",
+      "--console=read-only",
     ],
     log,
-    // The node's systemd sees version 2 groups only: its own, and none of this machine's controllers.
-    { SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: "1" },
+    {
+      // The node's systemd sees version 2 groups only: its own, and none of this machine's controllers.
+      SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: "1",
+      // /tmp on the disk, as on an installed Debian 12, instead of in memory.
+      SYSTEMD_NSPAWN_TMPFS_TMP: "0",
+    },
   );
   return refused;
 }
@@ -70,11 +96,14 @@ export async function nodeProcesses(lab: string, node: string): Promise<number[]
 /** The supervisor (systemd-nspawn) and the node's process 1, as this machine numbers them. */
 export async function containerPids(lab: string, node: string): Promise<{ supervisor?: number; init?: number }> {
   const machine = `--machine=${names.node(lab, node)}`;
-  const supervisor = (await findProcesses()).find((p) => p.args[0] === "systemd-nspawn" && p.args.includes(machine))?.pid;
+  const supervisor = (await findProcesses()).find(
+    (p) => p.args[0] === "systemd-nspawn" && p.args.includes(machine),
+  )?.pid;
   for (const pid of await groupProcesses(lab, node)) {
     const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
     const inner = /^NSpid:\s+\d+\s+(\d+)$/m.exec(status)?.[1];
-    if (inner === "1" && /^Name:\s+systemd$/m.test(status)) return { ...(supervisor === undefined ? {} : { supervisor }), init: pid };
+    if (inner === "1" && /^Name:\s+systemd$/m.test(status))
+      return { ...(supervisor === undefined ? {} : { supervisor }), init: pid };
   }
   return supervisor === undefined ? {} : { supervisor };
 }

@@ -6,6 +6,8 @@ export function cacheBase(): string {
   const base = process.env.MESHBENCH_CACHE ?? "/var/cache/meshbench";
   // The path becomes part of overlayfs mount options, where these separate.
   if (!/^\/[^:,\\\s]*$/.test(base))
-    throw new LabError(`MESHBENCH_CACHE: an absolute path without spaces, colons and commas (given: ${JSON.stringify(base)})`);
+    throw new LabError(
+      `MESHBENCH_CACHE: an absolute path without spaces, colons and commas (given: ${JSON.stringify(base)})`,
+    );
   return base.replace(/\/+$/, "");
 }

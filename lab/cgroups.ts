@@ -13,7 +13,8 @@ const isV1 = () => unified() !== MOUNT;
 
 const below = (mount: string, lab: string, node?: string) => join(mount, "meshbench", lab, ...(node ? [node] : []));
 /** All hierarchies in which a lab may have groups; the one named systemd mirrors the unified one, by systemd-nspawn. */
-const hierarchies = () => (isV1() ? [unified(), join(MOUNT, "systemd"), join(MOUNT, "cpu"), join(MOUNT, "memory")] : [unified()]);
+const hierarchies = () =>
+  isV1() ? [unified(), join(MOUNT, "systemd"), join(MOUNT, "cpu"), join(MOUNT, "memory")] : [unified()];
 
 export interface Limits {
   cpus?: number | undefined;
@@ -26,7 +27,11 @@ const CPU_PERIOD_US = 100_000;
  * Makes the node's groups and sets its limits.
  * @returns the `cgroup.procs` files its first process must enter, and why a limit could not be set.
  */
-export async function makeGroups(lab: string, node: string, limits: Limits): Promise<{ enter: string[]; refused: string[] }> {
+export async function makeGroups(
+  lab: string,
+  node: string,
+  limits: Limits,
+): Promise<{ enter: string[]; refused: string[] }> {
   const enter: string[] = [];
   const refused: string[] = [];
   const attempt = async (what: string, work: () => Promise<void>) => {
@@ -79,7 +84,8 @@ export async function listGroups(lab: string, node?: string): Promise<string[]> 
   const found: string[] = [];
   const walk = async (directory: string) => {
     found.push(directory);
-    for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => [])) if (entry.isDirectory()) await walk(join(directory, entry.name));
+    for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => []))
+      if (entry.isDirectory()) await walk(join(directory, entry.name));
   };
   for (const mount of hierarchies()) if (existsSync(below(mount, lab, node))) await walk(below(mount, lab, node));
   return found;

@@ -1,8 +1,9 @@
 /** What a machine needs to run local nodes. */
-import { readFile, stat, statfs } from "node:fs/promises";
-import { LabError, progress, run, tryRun } from "./run.ts";
 import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { readFile, stat, statfs } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { paths } from "./registry.ts";
+import { LabError, progress, run, tryRun } from "./run.ts";
 
 /** Program to Debian package. */
 const PROGRAMS: Record<string, string> = {
@@ -16,10 +17,16 @@ const PROGRAMS: Record<string, string> = {
   "ssh-keygen": "openssh-client",
   sysctl: "procps",
   nsenter: "util-linux",
+  setpriv: "util-linux",
   unshare: "util-linux",
 };
-const HEADERS: Record<string, string> = { "/usr/include/stdio.h": "libc6-dev", "/usr/include/linux/if_tun.h": "linux-libc-dev" };
+const HEADERS: Record<string, string> = {
+  "/usr/include/stdio.h": "libc6-dev",
+  "/usr/include/linux/if_tun.h": "linux-libc-dev",
+};
 const FREE_BYTES = 5e9;
+/** From linux/magic.h. */
+const OVERLAYFS_MAGIC = 0x794c7630;
 
 const search = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"];
 const hasProgram = (name: string) => search.some((directory) => directory && existsSync(join(directory, name)));
@@ -35,20 +42,40 @@ export async function check(): Promise<Check> {
   if (process.platform !== "linux") problems.push("local nodes need Linux");
   if (process.getuid?.() !== 0) problems.push("local nodes need root");
   const release = await readFile("/etc/os-release", "utf8").catch(() => "");
-  if (!/^ID=debian$/m.test(release)) problems.push("local nodes need a Debian machine (/etc/os-release says something else)");
-  if (!(await stat("/dev/net/tun").then((found) => found.isCharacterDevice(), () => false))) problems.push("/dev/net/tun is missing");
+  if (!/^ID=debian$/m.test(release))
+    problems.push("local nodes need a Debian machine (/etc/os-release says something else)");
+  if (
+    !(await stat("/dev/net/tun").then(
+      (found) => found.isCharacterDevice(),
+      () => false,
+    ))
+  )
+    problems.push("/dev/net/tun is missing");
   const filesystems = await readFile("/proc/filesystems", "utf8").catch(() => "");
-  if (!/\toverlay$/m.test(filesystems) && (await tryRun("modprobe", ["overlay"]).then((result) => result.code !== 0, () => true)))
+  if (
+    !/\toverlay$/m.test(filesystems) &&
+    (await tryRun("modprobe", ["overlay"]).then(
+      (result) => result.code !== 0,
+      () => true,
+    ))
+  )
     problems.push("the kernel has no overlay file system");
-  const disk = await statfs("/var");
+  const state = [paths.state, dirname(paths.state), "/var/lib"].find(existsSync) ?? "/";
+  const disk = await statfs(state);
+  if (disk.type === OVERLAYFS_MAGIC)
+    problems.push(
+      `${state} is on an overlay file system, which can't hold the disks of nodes: mount a volume at ${dirname(paths.state)}`,
+    );
   const free = disk.bavail * disk.bsize;
-  if (free < FREE_BYTES) problems.push(`/var has ${(free / 1e9).toFixed(1)} GB free, ${FREE_BYTES / 1e9} GB are needed`);
+  if (free < FREE_BYTES)
+    problems.push(`${state} has ${(free / 1e9).toFixed(1)} GB free, ${FREE_BYTES / 1e9} GB are needed`);
   const missing = [
     ...Object.entries(PROGRAMS).filter(([program]) => !hasProgram(program)),
     ...Object.entries(HEADERS).filter(([header]) => !existsSync(header)),
   ].map(([, name]) => name);
   const missingPackages = [...new Set(missing)].sort();
-  if (missingPackages.length) problems.push(`missing Debian packages: ${missingPackages.join(" ")} (\`lab check --install\` installs them)`);
+  if (missingPackages.length)
+    problems.push(`missing Debian packages: ${missingPackages.join(" ")} (\`lab check --install\` installs them)`);
   return { ok: problems.length === 0, missingPackages, problems };
 }
 
@@ -64,7 +91,8 @@ export async function installMissing(): Promise<string[]> {
   if (missingPackages.length === 0) return [];
   if (process.getuid?.() !== 0) throw new LabError("installing packages needs root");
   process.env.DEBIAN_FRONTEND = "noninteractive";
-  const apt = (...args: string[]) => tryRun("apt-get", ["-o", "DPkg::Lock::Timeout=300", ...args], { timeoutMs: 600_000 });
+  const apt = (...args: string[]) =>
+    tryRun("apt-get", ["-o", "DPkg::Lock::Timeout=300", ...args], { timeoutMs: 600_000 });
   const install = () => apt("install", "-y", "--no-install-recommends", ...missingPackages);
   progress(`installing ${missingPackages.join(" ")}`);
   let result = await install();
@@ -74,6 +102,8 @@ export async function installMissing(): Promise<string[]> {
     result = await install();
   }
   if (result.code !== 0)
-    throw new LabError(`apt-get could not install ${missingPackages.join(" ")}: ${result.stderr.trim().split("\n").at(-1) ?? ""}`);
+    throw new LabError(
+      `apt-get could not install ${missingPackages.join(" ")}: ${result.stderr.trim().split("\n").at(-1) ?? ""}`,
+    );
   return missingPackages;
 }

@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { check, installMissing, requireMachine } from "./check.ts";
 import { buildImage, imageRoot, pruneImages } from "./image.ts";
-import { findLeftovers, listSummaries, purgeLab, purgeOrphans, type LabSummary } from "./leftovers.ts";
+import { findLeftovers, listSummaries, purgeLab, purgeOrphans, expiredLabs, type LabSummary } from "./leftovers.ts";
 import { setLink, showLinks, type LinkChange } from "./links.ts";
 import { applyNetwork } from "./network.ts";
 import { createNode, deleteNode, nodeCommand, startNode, stopNode } from "./nodes.ts";
@@ -22,14 +22,17 @@ async function readInput<T extends z.ZodType>(schema: T, what: string): Promise<
   try {
     value = JSON.parse(input);
   } catch (error) {
-    throw new LabError(`${what}: JSON is expected on stdin (${input.trim() ? (error as Error).message : "nothing came"})`);
+    throw new LabError(
+      `${what}: JSON is expected on stdin (${input.trim() ? (error as Error).message : "nothing came"})`,
+    );
   }
   return parse(schema, value, what);
 }
 
 const seconds = (given: string) => {
   const value = Number(given);
-  if (!(value >= 0 && value <= 1800) || given.trim() === "") throw new InvalidArgumentError("A number of seconds from 0 to 1800 is expected.");
+  if (!(value >= 0 && value <= 1800) || given.trim() === "")
+    throw new InvalidArgumentError("A number of seconds from 0 to 1800 is expected.");
   return value;
 };
 const figure = (given: string) => {
@@ -37,12 +40,18 @@ const figure = (given: string) => {
   if (!(value >= 0) || given.trim() === "") throw new InvalidArgumentError("A number from 0 up is expected.");
   return value;
 };
-const lab = () => new Option("--lab <lab>", "name of the lab").argParser((value) => parse(labName, value, "--lab")).makeOptionMandatory();
-const node = () => new Option("--name <node>", "name of the node").argParser((value) => parse(nodeName, value, "--name")).makeOptionMandatory();
+const lab = () =>
+  new Option("--lab <lab>", "name of the lab")
+    .argParser((value) => parse(labName, value, "--lab"))
+    .makeOptionMandatory();
+const node = () =>
+  new Option("--name <node>", "name of the node")
+    .argParser((value) => parse(nodeName, value, "--name"))
+    .makeOptionMandatory();
 
-const program = new Command("lab")
-  .description("Debian nodes on this machine, in sites joined by emulated wide-area links. Needs root.")
-  .showHelpAfterError("(--help lists the commands and options)");
+const program = new Command("lab").description(
+  "Debian nodes on this machine, in sites joined by emulated wide-area links. Needs root.",
+);
 
 program
   .command("check")
@@ -55,17 +64,28 @@ program
   });
 
 const image = program.command("image").description("the node image");
-image.command("build").description("build it, unless it is there").action(async () => {
-  await requireMachine();
-  print(await buildImage());
-});
-image.command("path").description("print its directory").action(() => void process.stdout.write(imageRoot() + "\n"));
-image.command("prune").description("remove the images of other versions that no node runs on").action(async () => print({ removed: await pruneImages() }));
+image
+  .command("build")
+  .description("build it, unless it is there")
+  .action(async () => {
+    await requireMachine();
+    print(await buildImage());
+  });
+image
+  .command("path")
+  .description("print its directory")
+  .action(() => void process.stdout.write(imageRoot() + "\n"));
+image
+  .command("prune")
+  .description("remove the images of other versions that no node runs on")
+  .action(async () => print({ removed: await pruneImages() }));
 
 const network = program.command("network").description("sites and the links between them");
 network
   .command("apply")
-  .description('make or change a lab\'s network; stdin: {"lab", "sites": [{"name", "nat"?}], "links": [{"between": [a, b], "rttMs", "jitterMs"?, "lossPct"?, "rateMbit"?}]}')
+  .description(
+    'make or change a lab\'s network; stdin: {"lab", "sites": [{"name", "nat"?}], "links": [{"between": [a, b], "rttMs", "jitterMs"?, "lossPct"?, "rateMbit"?}]}',
+  )
   .action(async () => {
     const request = await readInput(networkRequest, "network");
     await requireMachine();
@@ -83,7 +103,9 @@ network
 const nodes = program.command("node").description("nodes");
 nodes
   .command("create")
-  .description('make a node and wait until sshd answers (and cloud-init is done, when there is user data); stdin: {"lab", "site", "name", "authorizedKeys": [], "userData"?, "hostKeyPrivate"?, "labels"?: {project, stack, run, owner, expires}, "cpus"?, "memoryMb"?, "timeoutSeconds"?: 60}')
+  .description(
+    'make a node and wait until sshd answers (and cloud-init is done, when there is user data); stdin: {"lab", "site", "name", "authorizedKeys": [], "userData"?, "hostKeyPrivate"?, "labels"?: {project, stack, run, owner, expires}, "cpus"?, "memoryMb"?, "timeoutSeconds"?: 60}',
+  )
   .action(async () => print(await createNode(await readInput(nodeRequest, "node"))));
 nodes
   .command("delete")
@@ -91,14 +113,18 @@ nodes
   .addOption(lab())
   .addOption(node())
   .option("--grace <seconds>", "how long the shutdown may take; 0 pulls the plug", seconds, 10)
-  .action(async (o: { lab: string; name: string; grace: number }) => print(await deleteNode(o.lab, o.name, o.grace * 1000)));
+  .action(async (o: { lab: string; name: string; grace: number }) =>
+    print(await deleteNode(o.lab, o.name, o.grace * 1000)),
+  );
 nodes
   .command("stop")
   .description("shut a node down; its disk stays")
   .addOption(lab())
   .addOption(node())
   .option("--grace <seconds>", "how long the shutdown may take", seconds, 60)
-  .action(async (o: { lab: string; name: string; grace: number }) => print(await stopNode(o.lab, o.name, o.grace * 1000)));
+  .action(async (o: { lab: string; name: string; grace: number }) =>
+    print(await stopNode(o.lab, o.name, o.grace * 1000)),
+  );
 nodes
   .command("kill")
   .description("end everything in a node at once, as a power cut; its disk stays")
@@ -111,7 +137,9 @@ nodes
   .addOption(lab())
   .addOption(node())
   .option("--timeout <seconds>", "how long to wait for sshd", seconds, 60)
-  .action(async (o: { lab: string; name: string; timeout: number }) => print(await startNode(o.lab, o.name, o.timeout * 1000)));
+  .action(async (o: { lab: string; name: string; timeout: number }) =>
+    print(await startNode(o.lab, o.name, o.timeout * 1000)),
+  );
 nodes
   .command("exec")
   .description("run a command inside a node; its exit code is passed on")
@@ -137,18 +165,33 @@ link
   .option("--rate <mbit>", "rate each way in Mbit/s, 0 for no limit", figure)
   .addOption(new Option("--cut", "let nothing through").conflicts("restore"))
   .option("--restore", "undo --cut")
-  .action(async (o: { lab: string; between: string; rtt?: number; jitter?: number; loss?: number; rate?: number; cut?: true; restore?: true }) => {
-    const change: LinkChange = {
-      ...(o.rtt === undefined ? {} : { rttMs: o.rtt }),
-      ...(o.jitter === undefined ? {} : { jitterMs: o.jitter }),
-      ...(o.loss === undefined ? {} : { lossPct: o.loss }),
-      ...(o.rate === undefined ? {} : { rateMbit: o.rate }),
-      ...(o.cut ? { cut: true } : {}),
-      ...(o.restore ? { cut: false } : {}),
-    };
-    print(await setLink(o.lab, o.between, change));
-  });
-link.command("show").description("settings and counters of a lab's links").addOption(lab()).action(async (o: { lab: string }) => print(await showLinks(o.lab)));
+  .action(
+    async (o: {
+      lab: string;
+      between: string;
+      rtt?: number;
+      jitter?: number;
+      loss?: number;
+      rate?: number;
+      cut?: true;
+      restore?: true;
+    }) => {
+      const change: LinkChange = {
+        ...(o.rtt === undefined ? {} : { rttMs: o.rtt }),
+        ...(o.jitter === undefined ? {} : { jitterMs: o.jitter }),
+        ...(o.loss === undefined ? {} : { lossPct: o.loss }),
+        ...(o.rate === undefined ? {} : { rateMbit: o.rate }),
+        ...(o.cut ? { cut: true } : {}),
+        ...(o.restore ? { cut: false } : {}),
+      };
+      print(await setLink(o.lab, o.between, change));
+    },
+  );
+link
+  .command("show")
+  .description("settings and counters of a lab's links")
+  .addOption(lab())
+  .action(async (o: { lab: string }) => print(await showLinks(o.lab)));
 
 program
   .command("list")
@@ -172,12 +215,15 @@ function describeLab({ lab: name, block, sites, nodes: members, relayRunning }: 
 
 program
   .command("purge")
-  .description("remove everything of a lab, or of all labs")
+  .description("remove everything of a lab, of all labs, or of those whose time is over")
   .addOption(new Option("--lab <lab>", "name of the lab").argParser((value) => parse(labName, value, "--lab")))
   .addOption(new Option("--all", "all labs of this machine").conflicts("lab"))
-  .action(async (o: { lab?: string; all?: true }) => {
-    if (!o.lab && !o.all) throw new LabError("purge: --lab <lab> or --all is needed");
-    const labs = o.lab ? [o.lab] : await listLabs();
+  .addOption(
+    new Option("--expired", "labs with nodes that have all expired (label `expires`)").conflicts(["lab", "all"]),
+  )
+  .action(async (o: { lab?: string; all?: true; expired?: true }) => {
+    if (!o.lab && !o.all && !o.expired) throw new LabError("purge: --lab <lab>, --all or --expired is needed");
+    const labs = o.lab ? [o.lab] : o.all ? await listLabs() : expiredLabs(await listSummaries());
     const purged = [];
     for (const name of labs) purged.push(await purgeLab(name));
     print({ purged, orphans: o.all ? await purgeOrphans() : [] });
@@ -191,7 +237,9 @@ program
 
 function fail(error: unknown): void {
   const known = error instanceof LabError;
-  process.stderr.write(`lab: ${known ? error.message : `unexpected: ${error instanceof Error ? error.stack : String(error)}`}\n`);
+  process.stderr.write(
+    `lab: ${known ? error.message : `unexpected: ${error instanceof Error ? error.stack : String(error)}`}\n`,
+  );
   process.exitCode = 1;
 }
 

@@ -13,7 +13,12 @@ interface DiskFile {
 }
 
 /** The files of a node, as a pure function of what was asked for. */
-export function diskFiles(request: NodeRequest, address: string, keys: { private: string; public: string }, machineId: string): DiskFile[] {
+export function diskFiles(
+  request: NodeRequest,
+  address: string,
+  keys: { private: string; public: string },
+  machineId: string,
+): DiskFile[] {
   const { name } = request;
   const files: DiskFile[] = [
     { path: "etc/hostname", text: `${name}\n` },
@@ -21,7 +26,11 @@ export function diskFiles(request: NodeRequest, address: string, keys: { private
     { path: "etc/machine-id", text: `${machineId}\n`, mode: 0o444 },
     { path: "etc/ssh/ssh_host_ed25519_key", text: keys.private, mode: 0o600 },
     { path: "etc/ssh/ssh_host_ed25519_key.pub", text: `${keys.public}\n` },
-    { path: "root/.ssh/authorized_keys", text: request.authorizedKeys.map((key) => `${key.trim()}\n`).join(""), mode: 0o600 },
+    {
+      path: "root/.ssh/authorized_keys",
+      text: request.authorizedKeys.map((key) => `${key.trim()}\n`).join(""),
+      mode: 0o600,
+    },
   ];
   if (request.userData === undefined) return [...files, { path: "etc/cloud/cloud-init.disabled", text: "" }];
   const seed = "var/lib/cloud/seed/nocloud";
@@ -33,7 +42,11 @@ export function diskFiles(request: NodeRequest, address: string, keys: { private
 }
 
 /** Directories whose mode differs from 0755: an overlay's upper directory decides over the image's. */
-const DIRECTORY_MODES: Record<string, number> = { root: 0o700, "root/.ssh": 0o700, "var/lib/cloud/seed/nocloud": 0o700 };
+const DIRECTORY_MODES: Record<string, number> = {
+  root: 0o700,
+  "root/.ssh": 0o700,
+  "var/lib/cloud/seed/nocloud": 0o700,
+};
 
 /** Makes the node's disk. @returns its public host key, "ssh-ed25519 AAAA...". */
 export async function makeDisk(request: NodeRequest, address: string): Promise<string> {

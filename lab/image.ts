@@ -17,7 +17,11 @@ export function imageRoot(): string {
   return join(cacheBase(), "images", createHash("sha256").update(recipe).digest("hex").slice(0, 12), "root");
 }
 
-const exists = (path: string) => stat(path).then(() => true, () => false);
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 /** @throws LabError when the image has not been built. */
 export async function requireImage(): Promise<string> {
@@ -31,22 +35,24 @@ export async function buildImage(): Promise<{ path: string; built: boolean; seco
   const started = Date.now();
   const root = imageRoot();
   const base = dirname(root);
-  const built = !(await exists(root)) && (await withLock(`image ${base.slice(-60)}`, BUILD_LIMIT_MS, async () => {
-    if (await exists(root)) return false;
-    await mkdir(base, { recursive: true });
-    // What a killed builder left.
-    for (const entry of await readdir(base)) await rm(join(base, entry), { recursive: true, force: true });
-    const partial = join(base, "partial");
-    try {
-      await bootstrap(partial);
-      await customize(partial);
-    } catch (error) {
-      await rm(partial, { recursive: true, force: true });
-      throw error;
-    }
-    await rename(partial, root);
-    return true;
-  }));
+  const built =
+    !(await exists(root)) &&
+    (await withLock(`image ${base.slice(-60)}`, BUILD_LIMIT_MS, async () => {
+      if (await exists(root)) return false;
+      await mkdir(base, { recursive: true });
+      // What a killed builder left.
+      for (const entry of await readdir(base)) await rm(join(base, entry), { recursive: true, force: true });
+      const partial = join(base, "partial");
+      try {
+        await bootstrap(partial);
+        await customize(partial);
+      } catch (error) {
+        await rm(partial, { recursive: true, force: true });
+        throw error;
+      }
+      await rename(partial, root);
+      return true;
+    }));
   const seconds = Math.round((Date.now() - started) / 100) / 10;
   progress(built ? `node image built in ${seconds} s: ${root}` : `node image is there: ${root}`);
   return { path: root, built, seconds };
@@ -63,16 +69,38 @@ export async function pruneImages(): Promise<string[]> {
   return removed;
 }
 
+/**
+ * Whoever kills the builder ends the whole build: its processes live in a namespace that dies with it, and its
+ * mounts in one that nobody else sees, so that the next builder can remove what it left.
+ */
+const BOUND_TO_PARENT = [
+  "--pdeathsig",
+  "KILL",
+  "unshare",
+  "--mount",
+  "--pid",
+  "--fork",
+  "--kill-child=KILL",
+  "--mount-proc",
+  "--",
+];
+
 async function bootstrap(target: string): Promise<void> {
   progress(`node image: Debian ${SUITE} with ${PACKAGES.length} packages and what they need`);
   const options = ['APT::Install-Recommends "false"', ...(await machineAptOptions())];
   const result = await tryRun(
-    "mmdebstrap",
+    "setpriv",
     [
-      "--mode=root", "--variant=minbase", `--include=${PACKAGES.join(",")}`,
+      ...BOUND_TO_PARENT,
+      "mmdebstrap",
+      "--mode=root",
+      "--variant=minbase",
+      `--include=${PACKAGES.join(",")}`,
       ...options.map((option) => `--aptopt=${option}`),
       ...DPKG_OPTIONS.map((option) => `--dpkgopt=${option}`),
-      SUITE, target, ...(await machineSources()),
+      SUITE,
+      target,
+      ...(await machineSources()),
     ],
     {
       timeoutMs: BUILD_LIMIT_MS,
@@ -83,7 +111,9 @@ async function bootstrap(target: string): Promise<void> {
   );
   if (result.code !== 0) {
     const errors = result.stderr.split("\n").filter((line) => /^(E|Err|W):|dpkg: error/.test(line));
-    throw new LabError(`the node image can't be built: ${errors.slice(0, 2).join("; ") || `mmdebstrap ended with code ${result.code}`}`);
+    throw new LabError(
+      `the node image can't be built: ${errors.slice(0, 2).join("; ") || `mmdebstrap ended with code ${result.code}`}`,
+    );
   }
 }
 
@@ -101,7 +131,8 @@ async function customize(root: string): Promise<void> {
   }
   const ssh = join(root, "etc/ssh");
   for (const entry of await readdir(ssh)) if (entry.startsWith("ssh_host_")) await rm(join(ssh, entry));
-  for (const path of ["etc/apt/apt.conf.d/99mmdebstrap", "etc/hostname", "var/lib/dbus/machine-id"]) await rm(join(root, path), { force: true });
+  for (const path of ["etc/apt/apt.conf.d/99mmdebstrap", "etc/hostname", "var/lib/dbus/machine-id"])
+    await rm(join(root, path), { force: true });
   await writeFile(join(root, "etc/machine-id"), "");
 }
 

@@ -4,7 +4,16 @@ import { names } from "./addresses.ts";
 import { groupProcesses, listGroups, removeGroups } from "./cgroups.ts";
 import { listLinks, listNamespaces } from "./network.ts";
 import { findProcesses, processesMounting, signal } from "./processes.ts";
-import { listDirectory, listLabs, listNodes, paths, readLab, readNode, removeDirectory, withLabLock } from "./registry.ts";
+import {
+  listDirectory,
+  listLabs,
+  listNodes,
+  paths,
+  readLab,
+  readNode,
+  removeDirectory,
+  withLabLock,
+} from "./registry.ts";
 import { LabError, poll, progress, sleep, tryRun } from "./run.ts";
 import type { Link, NodeRecord, Site } from "./schema.ts";
 import { containerPids } from "./boot.ts";
@@ -34,14 +43,23 @@ export async function findLeftovers(lab: string): Promise<Leftovers> {
   ]);
   const own = new Set(found.flat());
   const processes = all
-    .filter((p) => own.has(p.pid) || p.args.some((arg) => arg.startsWith(nodes) || arg.startsWith(`--machine=${nodes}`)))
+    .filter(
+      (p) => own.has(p.pid) || p.args.some((arg) => arg.startsWith(nodes) || arg.startsWith(`--machine=${nodes}`)),
+    )
     .map((p) => ({ pid: p.pid, command: p.args.join(" ").slice(0, 120) }));
   const mounts = mountinfo
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "")
     .filter((path) => path.startsWith(directory) || path.startsWith(`/run/netns/${names.prefix(lab)}`));
   const files = (await listDirectory(paths.state)).includes(lab) ? [paths.lab(lab)] : [];
-  return { processes, mounts, namespaces, links: links.filter((link) => link === names.operatorLink(lab)), cgroups, files };
+  return {
+    processes,
+    mounts,
+    namespaces,
+    links: links.filter((link) => link === names.operatorLink(lab)),
+    cgroups,
+    files,
+  };
 }
 
 const isClean = (left: Leftovers) => Object.values(left).every((entries) => entries.length === 0);
@@ -58,7 +76,8 @@ export async function purgeLab(lab: string): Promise<{ lab: string; leftovers: L
     await sleep(50);
     const leftovers = await findLeftovers(lab);
     if (isClean(leftovers)) return { lab, leftovers };
-    if (round === ROUNDS) throw new LabError(`lab "${lab}" could not be removed entirely: ${JSON.stringify(leftovers)}`);
+    if (round === ROUNDS)
+      throw new LabError(`lab "${lab}" could not be removed entirely: ${JSON.stringify(leftovers)}`);
   }
 }
 
@@ -71,7 +90,8 @@ async function removeRest(lab: string): Promise<void> {
     return processes.length === 0 || undefined;
   });
   const left = await findLeftovers(lab);
-  for (const mount of left.mounts.filter((path) => path.startsWith(paths.state))) await tryRun("umount", ["--lazy", mount]);
+  for (const mount of left.mounts.filter((path) => path.startsWith(paths.state)))
+    await tryRun("umount", ["--lazy", mount]);
   for (const link of left.links) await tryRun("ip", ["link", "delete", link]);
   for (const namespace of left.namespaces) await tryRun("ip", ["netns", "delete", namespace]);
   await removeGroups(lab);
@@ -81,7 +101,9 @@ async function removeRest(lab: string): Promise<void> {
 /** Namespaces of labs whose directory is gone, found by their name alone. @returns what was removed. */
 export async function purgeOrphans(): Promise<string[]> {
   const known = (await listLabs()).map(names.prefix);
-  const orphans = (await listNamespaces("mb-")).filter((name) => /^mb-[0-9a-f]{6}-/.test(name) && !known.some((prefix) => name.startsWith(prefix)));
+  const orphans = (await listNamespaces("mb-")).filter(
+    (name) => /^mb-[0-9a-f]{6}-/.test(name) && !known.some((prefix) => name.startsWith(prefix)),
+  );
   for (const namespace of orphans) {
     const pids = (await tryRun("ip", ["netns", "pids", namespace])).stdout.split("\n").filter(Boolean);
     for (const pid of pids) signal(Number(pid), "SIGKILL");
@@ -97,8 +119,15 @@ export interface LabSummary {
   relayRunning: boolean;
   sites: Site[];
   links: Link[];
-  nodes: (Pick<NodeRecord, "name" | "site" | "address" | "state" | "labels" | "createdAt"> & { running: boolean; expired: boolean })[];
+  nodes: (Pick<NodeRecord, "name" | "site" | "address" | "state" | "labels" | "createdAt"> & {
+    running: boolean;
+    expired: boolean;
+  })[];
 }
+
+/** Labs that have nodes, all of them past their expiry. */
+export const expiredLabs = (labs: LabSummary[]) =>
+  labs.filter(({ nodes }) => nodes.length > 0 && nodes.every((node) => node.expired)).map(({ lab }) => lab);
 
 export async function listSummaries(): Promise<LabSummary[]> {
   return Promise.all(

@@ -20,8 +20,16 @@ export function changeLink(lab: Lab, between: string, change: LinkChange): Lab {
   const [a = "", b = "", ...rest] = between.split(",").map((site) => site.trim());
   const known = lab.sites.map((site) => site.name);
   if (rest.length || !known.includes(a) || !known.includes(b) || a === b)
-    throw new LabError(`--between: two sites of the lab, separated by a comma (given: "${between}"; sites are ${known.join(", ")})`);
-  const before = lab.links.find((link) => samePair(link, a, b)) ?? { between: [a, b], rttMs: 0, jitterMs: 0, lossPct: 0, cut: false };
+    throw new LabError(
+      `--between: two sites of the lab, separated by a comma (given: "${between}"; sites are ${known.join(", ")})`,
+    );
+  const before = lab.links.find((link) => samePair(link, a, b)) ?? {
+    between: [a, b],
+    rttMs: 0,
+    jitterMs: 0,
+    lossPct: 0,
+    cut: false,
+  };
   const { between: ends, cut, ...settings } = { ...before, ...change };
   const { rateMbit, ...others } = settings;
   const checked = parse(linkSettings, rateMbit ? { ...others, rateMbit } : others, "link");

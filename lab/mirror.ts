@@ -14,7 +14,11 @@ export function debianSources(files: { name: string; text: string }[]): string[]
 
 /** Debian's own archives, on whatever mirror, end in /debian or /debian-security; third parties' do not. */
 function isDebian(uri: string, suite: string): boolean {
-  return /\/debian(-security)?\/?$/.test(uri) && (suite === SUITE || suite.startsWith(`${SUITE}-`)) && !suite.includes("backports");
+  return (
+    /\/debian(-security)?\/?$/.test(uri) &&
+    (suite === SUITE || suite.startsWith(`${SUITE}-`)) &&
+    !suite.includes("backports")
+  );
 }
 
 function fromLines(text: string): string[] {
@@ -25,13 +29,18 @@ function fromLines(text: string): string[] {
 }
 
 function fromStanzas(text: string): string[] {
-  const withoutComments = text.split("\n").filter((line) => !line.startsWith("#")).join("\n");
+  const withoutComments = text
+    .split("\n")
+    .filter((line) => !line.startsWith("#"))
+    .join("\n");
   return withoutComments.split(/\n\s*\n/).flatMap((stanza) => {
     const field = (name: string) =>
       (new RegExp(`^${name}:((?:.*)(?:\\n[ \\t].*)*)`, "im").exec(stanza)?.[1] ?? "").split(/\s+/).filter(Boolean);
     if (!field("Types").includes("deb") || field("Enabled")[0]?.toLowerCase() === "no") return [];
     return field("URIs").flatMap((uri) =>
-      field("Suites").filter((suite) => isDebian(uri, suite)).map((suite) => `deb ${uri} ${suite} main`),
+      field("Suites")
+        .filter((suite) => isDebian(uri, suite))
+        .map((suite) => `deb ${uri} ${suite} main`),
     );
   });
 }
@@ -39,16 +48,28 @@ function fromStanzas(text: string): string[] {
 /** @throws LabError when the machine has no Debian 12 source that can serve the image. */
 export async function machineSources(): Promise<string[]> {
   const directory = "/etc/apt/sources.list.d";
-  const paths = ["/etc/apt/sources.list", ...(await listDirectory(directory)).filter((name) => /\.(list|sources)$/.test(name)).map((name) => join(directory, name))];
-  const files = await Promise.all(paths.map(async (name) => ({ name, text: await readFile(name, "utf8").catch(() => "") })));
+  const paths = [
+    "/etc/apt/sources.list",
+    ...(await listDirectory(directory))
+      .filter((name) => /\.(list|sources)$/.test(name))
+      .map((name) => join(directory, name)),
+  ];
+  const files = await Promise.all(
+    paths.map(async (name) => ({ name, text: await readFile(name, "utf8").catch(() => "") })),
+  );
   const sources = debianSources(files);
   if (!sources.some((line) => line.split(" ")[2] === SUITE))
-    throw new LabError(`the machine's apt sources (/etc/apt/sources.list*) name no Debian ${SUITE} archive to build the node image from`);
+    throw new LabError(
+      `the machine's apt sources (/etc/apt/sources.list*) name no Debian ${SUITE} archive to build the node image from`,
+    );
   return sources;
 }
 
 /** The machine's own proxy and certificate settings for apt, as options of the form `Name "value"`. */
 export async function machineAptOptions(): Promise<string[]> {
   const dump = await run("apt-config", ["dump", "Acquire"]);
-  return dump.split("\n").filter((line) => /^Acquire::https?::[^ ]*(Proxy|CaInfo|CaPath|SslCert|SslKey|Verify)[^ ]* "[^"]+";$/i.test(line)).map((line) => line.replace(/;$/, ""));
+  return dump
+    .split("\n")
+    .filter((line) => /^Acquire::https?::[^ ]*(Proxy|CaInfo|CaPath|SslCert|SslKey|Verify)[^ ]* "[^"]+";$/i.test(line))
+    .map((line) => line.replace(/;$/, ""));
 }

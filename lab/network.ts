@@ -7,7 +7,7 @@
  *          site  site  site
  *          nodes nodes nodes
  */
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { MAX_SITES, names, operatorAddresses, siteAddresses } from "./addresses.ts";
 import { listNodes, openLab, paths, readNode, saveLab, withLabLock } from "./registry.ts";
 import { LabError, progress, run } from "./run.ts";
@@ -46,8 +46,13 @@ export async function ensureNamespace(name: string, existing: string[], router: 
   if (!existing.includes(name)) await run("ip", ["netns", "add", name]);
   const settings = ["net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1"];
   if (router)
-    settings.push("net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0",
-      "net.ipv4.conf.all.send_redirects=0", "net.ipv4.conf.default.send_redirects=0");
+    settings.push(
+      "net.ipv4.ip_forward=1",
+      "net.ipv4.conf.all.rp_filter=0",
+      "net.ipv4.conf.default.rp_filter=0",
+      "net.ipv4.conf.all.send_redirects=0",
+      "net.ipv4.conf.default.send_redirects=0",
+    );
   await inNamespace(name, ["sysctl", "-qw", ...settings]);
   await ip(name, ["link set lo up"]);
 }
@@ -59,7 +64,8 @@ export function planLab(lab: Lab, request: NetworkRequest): Lab {
     const existing = lab.sites.find((site) => site.name === wanted.name);
     if (existing) return { ...existing, nat: wanted.nat };
     const index = Array.from({ length: MAX_SITES }, (_, i) => i + 1).find((i) => !used.has(i));
-    if (index === undefined) throw new LabError(`sites: a lab has at most ${MAX_SITES}; take sites away in an apply of its own first`);
+    if (index === undefined)
+      throw new LabError(`sites: a lab has at most ${MAX_SITES}; take sites away in an apply of its own first`);
     used.add(index);
     return { name: wanted.name, index, nat: wanted.nat };
   });
@@ -79,12 +85,15 @@ export async function applyNetwork(request: NetworkRequest): Promise<NetworkResu
     for (const node of await listNodes(lab.lab)) {
       const record = await readNode(lab.lab, node);
       if (gone.some((site) => site.name === record?.site))
-        throw new LabError(`sites: "${record?.site}" still has the node "${node}"; delete it first (\`lab node delete\`)`);
+        throw new LabError(
+          `sites: "${record?.site}" still has the node "${node}"; delete it first (\`lab node delete\`)`,
+        );
     }
     await mkdir(paths.nodes(lab.lab), { recursive: true, mode: 0o700 });
     // Saved before the kernel's part: what a killed apply made is found again.
     await saveLab({ ...lab, sites: [...lab.sites, ...gone] });
 
+    await raiseInotifyLimit();
     const existing = await listNamespaces(names.prefix(lab.lab));
     await ensureCore(lab, existing);
     for (const site of gone) await removeSite(lab, site, existing);
@@ -95,6 +104,16 @@ export async function applyNetwork(request: NetworkRequest): Promise<NetworkResu
     progress(`network of lab "${lab.lab}": ${lab.sites.length} sites, ${lab.links.length} links, ${lab.block}`);
     return describe(lab);
   });
+}
+
+const INOTIFY_INSTANCES = 1024;
+
+/** Each node's systemd takes about six inotify instances of root's, and the kernel's default of 128 ends at twenty nodes. */
+async function raiseInotifyLimit(): Promise<void> {
+  const limit = "/proc/sys/fs/inotify/max_user_instances";
+  if (Number(await readFile(limit, "utf8")) >= INOTIFY_INSTANCES) return;
+  await writeFile(limit, String(INOTIFY_INSTANCES));
+  progress(`fs.inotify.max_user_instances of this machine raised to ${INOTIFY_INSTANCES}, until it restarts`);
 }
 
 export function publicAddress(lab: Lab, site: Site): string | undefined {
@@ -115,7 +134,8 @@ async function ensureCore(lab: Lab, existing: string[]): Promise<void> {
   const address = operatorAddresses(lab.block);
   await ensureNamespace(core, existing, true);
   const inCore = await listLinks(core);
-  if (!inCore.includes("op0")) await run("ip", ["link", "add", link, "type", "veth", "peer", "name", "op0", "netns", core]);
+  if (!inCore.includes("op0"))
+    await run("ip", ["link", "add", link, "type", "veth", "peer", "name", "op0", "netns", core]);
   if (!inCore.includes(TUN)) await ip(core, [`tuntap add dev ${TUN} mode tun`]);
   await ip(core, [
     `addr replace ${address.core}/30 dev op0`,
@@ -134,7 +154,8 @@ async function ensureCore(lab: Lab, existing: string[]): Promise<void> {
 
 async function ensureRule(core: string, input: string, table: number): Promise<void> {
   const rules = JSON.parse(await run("ip", ["-n", core, "-j", "rule", "show"])) as { iif?: string }[];
-  if (!rules.some((rule) => rule.iif === input)) await ip(core, [`rule add pref ${table} iif ${input} lookup ${table}`]);
+  if (!rules.some((rule) => rule.iif === input))
+    await ip(core, [`rule add pref ${table} iif ${input} lookup ${table}`]);
 }
 
 async function ensureSite(lab: Lab, site: Site, existing: string[]): Promise<void> {
@@ -184,7 +205,9 @@ COMMIT
 
 async function applyNat(lab: Lab, site: Site, namespace: string): Promise<void> {
   const { natAddress } = siteAddresses(lab.block, site.index);
-  const addresses = JSON.parse(await run("ip", ["-n", namespace, "-j", "addr", "show", "dev", "lo"])) as { addr_info: { local: string }[] }[];
+  const addresses = JSON.parse(await run("ip", ["-n", namespace, "-j", "addr", "show", "dev", "lo"])) as {
+    addr_info: { local: string }[];
+  }[];
   const had = addresses[0]?.addr_info.some((entry) => entry.local === natAddress) ?? false;
   if (!site.nat && !had) return;
   await inNamespace(namespace, ["iptables-restore"], natRules(lab, site));
@@ -199,8 +222,12 @@ async function routeFromWan(lab: Lab): Promise<void> {
     const { subnet, natAddress, siteSide } = siteAddresses(lab.block, site.index);
     return { to: site.nat ? natAddress : subnet, via: siteSide };
   });
-  const table = JSON.parse(await run("ip", ["-n", core, "-j", "route", "show", "table", String(FROM_WAN)])) as { dst: string }[];
-  const stale = table.map((route) => route.dst).filter((dst) => dst !== "default" && !wanted.some(({ to }) => to === dst));
+  const table = JSON.parse(await run("ip", ["-n", core, "-j", "route", "show", "table", String(FROM_WAN)])) as {
+    dst: string;
+  }[];
+  const stale = table
+    .map((route) => route.dst)
+    .filter((dst) => dst !== "default" && !wanted.some(({ to }) => to === dst));
   await ip(core, [
     ...wanted.map(({ to, via }) => `route replace ${to} via ${via} table ${FROM_WAN}`),
     ...stale.map((dst) => `route del ${dst} table ${FROM_WAN}`),

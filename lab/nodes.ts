@@ -6,7 +6,16 @@ import { containerPids, kill, launch, nodeDirectories, shutDown } from "./boot.t
 import { makeDisk } from "./disk.ts";
 import { requireImage } from "./image.ts";
 import { ensureNamespace, listNamespaces, publicAddress } from "./network.ts";
-import { listNodes, paths, readNode, removeDirectory, requireLab, saveNode, withLabLock, withNodeLock } from "./registry.ts";
+import {
+  listNodes,
+  paths,
+  readNode,
+  removeDirectory,
+  requireLab,
+  saveNode,
+  withLabLock,
+  withNodeLock,
+} from "./registry.ts";
 import { LabError, poll, progress, run, tryRun } from "./run.ts";
 import type { Lab, NodeRecord, NodeRequest } from "./schema.ts";
 
@@ -22,7 +31,7 @@ export interface NodeResult {
   /** The node's process 1 on this machine. */
   pid: number;
   labels: NodeRecord["labels"];
-  /** "none", "applied", or what could not be set and why. */
+  /** "none", "applied", or what could not be set and why, at the last boot. */
   limits: string;
   /** True when this command made it. */
   created: boolean;
@@ -31,7 +40,9 @@ export interface NodeResult {
 const findSite = (lab: Lab, name: string) => {
   const site = lab.sites.find((candidate) => candidate.name === name);
   if (site) return site;
-  throw new LabError(`site: lab "${lab.lab}" has no site "${name}"; sites are ${lab.sites.map((s) => s.name).join(", ")}`);
+  throw new LabError(
+    `site: lab "${lab.lab}" has no site "${name}"; sites are ${lab.sites.map((s) => s.name).join(", ")}`,
+  );
 };
 
 /** Creates the node, or returns the one that is there (booted again if it was down). */
@@ -42,7 +53,9 @@ export async function createNode(request: NodeRequest): Promise<NodeResult> {
     const existing = await readNode(request.lab, request.name);
     if (existing?.state === "ready") {
       if (existing.site !== request.site)
-        throw new LabError(`name: node "${request.name}" is already there at site "${existing.site}"; delete it first to have it at "${request.site}"`);
+        throw new LabError(
+          `name: node "${request.name}" is already there at site "${existing.site}"; delete it first to have it at "${request.site}"`,
+        );
       return { ...(await bringUp(existing, timeoutMs)), created: false };
     }
     if (existing) await demolish(request.lab, request.name, 0);
@@ -67,7 +80,9 @@ function reserve(request: NodeRequest, image: string): Promise<NodeRecord> {
     const lab = await requireLab(request.lab);
     const site = findSite(lab, request.site);
     const others = await Promise.all((await listNodes(lab.lab)).map((node) => readNode(lab.lab, node)));
-    const used = new Set(others.filter((node) => node?.site === site.name && node.name !== request.name).map((node) => node?.host));
+    const used = new Set(
+      others.filter((node) => node?.site === site.name && node.name !== request.name).map((node) => node?.host),
+    );
     let host = FIRST_HOST;
     while (used.has(host)) host++;
     if (host > LAST_HOST) throw new LabError(`site: "${site.name}" is full (${LAST_HOST - FIRST_HOST + 1} nodes)`);
@@ -84,6 +99,7 @@ function reserve(request: NodeRequest, image: string): Promise<NodeRecord> {
       labels: request.labels,
       ...(request.cpus === undefined ? {} : { cpus: request.cpus }),
       ...(request.memoryMb === undefined ? {} : { memoryMb: request.memoryMb }),
+      limits: "none",
       userData: request.userData !== undefined,
       createdAt: new Date().toISOString(),
     };
@@ -97,11 +113,13 @@ function reserve(request: NodeRequest, image: string): Promise<NodeRecord> {
 async function bringUp(record: NodeRecord, timeoutMs: number): Promise<Omit<NodeResult, "created">> {
   const lab = await requireLab(record.lab);
   const site = findSite(lab, record.site);
-  let refused: string[] = [];
   if ((await containerPids(record.lab, record.name)).init === undefined) {
     await powerOff(record.lab, record.name, 0);
     await plugIn(lab, record);
-    refused = await launch(record.lab, record.name, record.image, record);
+    const refused = await launch(record.lab, record.name, record.image, record);
+    const wanted = record.cpus !== undefined || record.memoryMb !== undefined;
+    record.limits = refused.length ? refused.join("; ") : wanted ? "applied" : "none";
+    await saveNode(record);
   }
   const log = nodeDirectories(record.lab, record.name).log;
   const started = Date.now();
@@ -112,10 +130,10 @@ async function bringUp(record: NodeRecord, timeoutMs: number): Promise<Omit<Node
     return init === undefined && supervisor === undefined && Date.now() - started > 5_000 ? "ended" : undefined;
   });
   if (answered === "ended") throw new LabError(`node "${record.name}" ended while booting; see ${log}`);
-  if (!answered) throw new LabError(`node "${record.name}": sshd did not answer within ${timeoutMs / 1000} s; see ${log}`);
+  if (!answered)
+    throw new LabError(`node "${record.name}": sshd did not answer within ${timeoutMs / 1000} s; see ${log}`);
   const { init } = await containerPids(record.lab, record.name);
   if (init === undefined) throw new LabError(`node "${record.name}" ended while booting; see ${log}`);
-  const wanted = record.cpus !== undefined || record.memoryMb !== undefined;
   return {
     name: record.name,
     site: record.site,
@@ -127,7 +145,7 @@ async function bringUp(record: NodeRecord, timeoutMs: number): Promise<Omit<Node
     behindNat: site.nat,
     pid: init,
     labels: record.labels,
-    limits: refused.length ? refused.join("; ") : wanted ? "applied" : "none",
+    limits: record.limits,
   };
 }
 
@@ -137,9 +155,16 @@ async function plugIn(lab: Lab, record: NodeRecord): Promise<void> {
   const site = findSite(lab, record.site);
   const router = names.site(record.lab, record.site);
   const port = names.port(record.host);
+  if (!(await listNamespaces(router)).includes(router))
+    throw new LabError(
+      `the network of lab "${record.lab}" is not up (has the machine been restarted?); \`lab network apply\` makes it again`,
+    );
   await ensureNamespace(namespace, [], false);
   // The same hardware address after every start: neighbours have it in their caches.
-  const hardware = `02:6d:${record.address.split(".").map((octet) => Number(octet).toString(16).padStart(2, "0")).join(":")}`;
+  const hardware = `02:6d:${record.address
+    .split(".")
+    .map((octet) => Number(octet).toString(16).padStart(2, "0"))
+    .join(":")}`;
   await run("ip", ["-n", router, "-batch", "-"], {
     input: `link add ${port} type veth peer name eth0 address ${hardware} netns ${namespace}\nlink set ${port} master br0 up\n`,
   });
@@ -173,7 +198,9 @@ async function waitCloudInit(record: NodeRecord, timeoutMs: number): Promise<voi
   const [command = "", ...args] = await nodeCommand(record.lab, record.name);
   const result = await tryRun(command, [...args, "cloud-init", "status", "--wait", "--long"], { timeoutMs });
   if (/^status: done/m.test(result.stdout)) return;
-  throw new LabError(`node "${record.name}": cloud-init did not succeed: ${result.stdout.trim().replace(/\s*\n\s*/g, "; ") || result.stderr.trim()}`);
+  throw new LabError(
+    `node "${record.name}": cloud-init did not succeed: ${result.stdout.trim().replace(/\s*\n\s*/g, "; ") || result.stderr.trim()}`,
+  );
 }
 
 /** The key that sshd shows now: user data may have brought another than the one that was made. */
@@ -205,7 +232,11 @@ async function demolish(lab: string, node: string, graceMs: number): Promise<voi
 }
 
 /** @param graceMs how long an orderly shutdown may take; 0 pulls the plug. */
-export async function deleteNode(lab: string, node: string, graceMs: number): Promise<{ name: string; deleted: boolean }> {
+export async function deleteNode(
+  lab: string,
+  node: string,
+  graceMs: number,
+): Promise<{ name: string; deleted: boolean }> {
   return withNodeLock(lab, node, async () => {
     const was = (await listNodes(lab)).includes(node);
     await demolish(lab, node, graceMs);

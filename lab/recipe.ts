@@ -2,18 +2,52 @@
 
 export const PACKAGES = [
   // The system.
-  "systemd", "systemd-sysv", "dbus", "openssh-server", "sudo", "procps", "ca-certificates", "cloud-init", "python3",
+  "systemd",
+  "systemd-sysv",
+  "dbus",
+  "openssh-server",
+  "sudo",
+  "procps",
+  "ca-certificates",
+  "cloud-init",
+  "python3",
   // Networks.
-  "iproute2", "iputils-ping", "iptables", "nftables", "iperf3", "wireguard-tools", "wireguard-go", "curl", "socat",
+  "iproute2",
+  "iputils-ping",
+  "iptables",
+  "nftables",
+  "iperf3",
+  "wireguard-tools",
+  "wireguard-go",
+  "curl",
+  "socat",
   // Databases, their state transfers and clients.
-  "mariadb-server", "galera-4", "mariadb-backup", "rsync", "postgresql-client", "zstd", "xz-utils",
+  "mariadb-server",
+  "galera-4",
+  "mariadb-backup",
+  "rsync",
+  "postgresql-client",
+  "zstd",
+  "xz-utils",
   // Proxies and load.
-  "haproxy", "sysbench",
+  "haproxy",
+  "sysbench",
   // What a MaxScale built from source is linked against.
-  "libcurl4", "libpcre2-8-0", "libjansson4", "libmicrohttpd12", "libodbc2", "libssh-4", "libzstd1", "libuuid1",
-  "libsqlite3-0", "libpam0g", "libssl3", "libodbcinst2",
+  "libcurl4",
+  "libpcre2-8-0",
+  "libjansson4",
+  "libmicrohttpd12",
+  "libodbc2",
+  "libssh-4",
+  "libzstd1",
+  "libuuid1",
+  "libsqlite3-0",
+  "libpam0g",
+  "libssl3",
+  "libodbcinst2",
   // What a Node.js binary is linked against.
-  "libstdc++6", "libatomic1",
+  "libstdc++6",
+  "libatomic1",
 ];
 
 /** Left out of every package: nobody reads manuals on a node. */
@@ -28,16 +62,38 @@ export const DPKG_OPTIONS = [
  * Installed, and started by whoever wants them. The two sockets would hold port 3306 with no server behind it.
  */
 export const DISABLED_UNITS = [
-  "mariadb.service", "mariadb.socket", "mariadb-extra.socket", "haproxy.service", "iperf3.service", "nftables.service", "rsync.service",
+  "mariadb.service",
+  "mariadb.socket",
+  "mariadb-extra.socket",
+  "haproxy.service",
+  "iperf3.service",
+  "nftables.service",
+  "rsync.service",
 ];
 
 /** Of no use in a node without a console, a network manager or hardware, and slow to start. */
 export const MASKED_UNITS = [
-  "systemd-logind.service", "systemd-networkd.service", "systemd-networkd.socket", "systemd-networkd-wait-online.service",
-  "systemd-resolved.service", "systemd-timesyncd.service", "console-getty.service", "getty.target", "getty-static.service",
-  "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
-  "fstrim.timer", "motd-news.timer", "cloud-init-hotplugd.socket", "systemd-update-utmp.service",
-  "systemd-pcrphase.service", "systemd-pcrphase-sysinit.service", "modprobe@.service",
+  "systemd-logind.service",
+  "systemd-networkd.service",
+  "systemd-networkd.socket",
+  "systemd-networkd-wait-online.service",
+  "systemd-resolved.service",
+  "systemd-timesyncd.service",
+  "console-getty.service",
+  "getty.target",
+  "getty-static.service",
+  "apt-daily.timer",
+  "apt-daily-upgrade.timer",
+  "dpkg-db-backup.timer",
+  "e2scrub_all.timer",
+  "e2scrub_reap.service",
+  "fstrim.timer",
+  "motd-news.timer",
+  "cloud-init-hotplugd.socket",
+  "systemd-update-utmp.service",
+  "systemd-pcrphase.service",
+  "systemd-pcrphase-sysinit.service",
+  "modprobe@.service",
 ];
 
 /** Files of the image, by path. */

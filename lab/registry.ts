@@ -1,7 +1,8 @@
 /** What labs there are: one directory each under /var/lib/meshbench/lab, outside of any checkout. */
+import type { Dirent } from "node:fs";
 import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { chooseBlock } from "./addresses.ts";
+import { chooseBlock, labHash } from "./addresses.ts";
 import { withLock } from "./lock.ts";
 import { LabError, run } from "./run.ts";
 import type { Lab, NodeRecord } from "./schema.ts";
@@ -39,26 +40,25 @@ export async function writeAtomic(path: string, text: string, mode = 0o600): Pro
   await rename(temporary, path);
 }
 
-export async function listDirectory(path: string): Promise<string[]> {
+async function entries(path: string): Promise<Dirent[]> {
   try {
-    return await readdir(path);
+    return await readdir(path, { withFileTypes: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }
 }
 
-export const listLabs = async () =>
-  (await readdirDirectories(STATE)).sort();
+/** Names in a directory, none when it is not there. */
+export const listDirectory = async (path: string) => (await entries(path)).map((entry) => entry.name);
 
-async function readdirDirectories(path: string): Promise<string[]> {
-  try {
-    return (await readdir(path, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-}
+const listDirectories = async (path: string) =>
+  (await entries(path))
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+
+export const listLabs = () => listDirectories(STATE);
 
 export const readLab = (lab: string) => readJson<Lab>(paths.labFile(lab));
 
@@ -67,7 +67,9 @@ export async function requireLab(lab: string): Promise<Lab> {
   const found = await readLab(lab);
   if (found) return found;
   const others = await listLabs();
-  throw new LabError(`there is no lab "${lab}" (${others.length ? `labs are ${others.join(", ")}` : "there is none at all"}); \`lab network apply\` makes one`);
+  throw new LabError(
+    `there is no lab "${lab}" (${others.length ? `labs are ${others.join(", ")}` : "there is none at all"}); \`lab network apply\` makes one`,
+  );
 }
 
 export const saveLab = (lab: Lab) => writeAtomic(paths.labFile(lab.lab), JSON.stringify(lab, null, 2));
@@ -77,8 +79,17 @@ export async function openLab(name: string): Promise<Lab> {
   const existing = await readLab(name);
   if (existing) return existing;
   return withLock("registry", LOCK_MS, async () => {
-    const routes = JSON.parse(await run("ip", ["-4", "-j", "route", "show", "table", "all"])) as { dst: string; dev?: string }[];
-    const labs = await Promise.all((await listLabs()).map(readLab));
+    const routes = JSON.parse(await run("ip", ["-4", "-j", "route", "show", "table", "all"])) as {
+      dst: string;
+      dev?: string;
+    }[];
+    const others = (await listLabs()).filter((other) => other !== name);
+    const twin = others.find((other) => labHash(other) === labHash(name));
+    if (twin)
+      throw new LabError(
+        `lab: the short names of "${name}" and of the lab "${twin}" on this machine are the same; choose another name`,
+      );
+    const labs = await Promise.all(others.map(readLab));
     const taken = [
       ...routes.map((route) => route.dst).filter((dst) => /^[0-9.]+(\/[0-9]+)?$/.test(dst)),
       ...labs.flatMap((lab) => (lab ? [lab.block] : [])),
@@ -100,7 +111,7 @@ export async function openLab(name: string): Promise<Lab> {
 export const readNode = (lab: string, node: string) => readJson<NodeRecord>(paths.nodeFile(lab, node));
 
 /** Names of the nodes that have a directory, complete or not. */
-export const listNodes = async (lab: string) => (await readdirDirectories(paths.nodes(lab))).sort();
+export const listNodes = (lab: string) => listDirectories(paths.nodes(lab));
 
 export const saveNode = (record: NodeRecord) =>
   writeAtomic(paths.nodeFile(record.lab, record.name), JSON.stringify(record, null, 2));

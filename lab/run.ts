@@ -85,7 +85,8 @@ export function startDetached(command: string, args: string[], log: string, env?
       detached: true,
       stdio: ["ignore", output, output],
       cwd: "/",
-      env: { ...environment(), ...env },
+      // Not this process's environment: it may hold secrets, and the program lives long.
+      env: { PATH: environment().PATH, LC_ALL: "C", ...env },
     });
     child.on("error", () => {});
     child.unref();

@@ -31,7 +31,10 @@ const linkRequest = linkSettings.extend({ between: z.tuple([siteName, siteName])
 export const networkRequest = z
   .strictObject({
     lab: labName,
-    sites: z.array(z.strictObject({ name: siteName, nat: z.boolean().default(false) })).min(1).max(15),
+    sites: z
+      .array(z.strictObject({ name: siteName, nat: z.boolean().default(false) }))
+      .min(1)
+      .max(15),
     links: z.array(linkRequest).default([]),
   })
   .superRefine(({ sites, links }, context) => {
@@ -85,10 +88,14 @@ export function parse<T extends z.ZodType>(schema: T, value: unknown, what: stri
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const at = issue?.path.length ? `${what}: ${issue.path.join(".")}` : what;
-  const given = issue?.path.reduce<unknown>((part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key], value);
+  const given = issue?.path.reduce<unknown>(
+    (part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key],
+    value,
+  );
   // A host key or user data is not to be shown, and a long value helps nobody.
   const secret = issue?.path.some((key) => key === "hostKeyPrivate" || key === "userData");
-  const shown = typeof given === "string" || typeof given === "number" ? ` (given: ${JSON.stringify(given).slice(0, 60)})` : "";
+  const shown =
+    typeof given === "string" || typeof given === "number" ? ` (given: ${JSON.stringify(given).slice(0, 60)})` : "";
   throw new LabError(`${at}: ${issue?.message ?? "not valid"}${secret ? "" : shown}`);
 }
 
@@ -129,6 +136,8 @@ export interface NodeRecord {
   labels: z.infer<typeof labels>;
   cpus?: number;
   memoryMb?: number;
+  /** "none", "applied", or what could not be set and why, at the last boot. */
+  limits: string;
   userData: boolean;
   createdAt: string;
 }

@@ -101,6 +101,12 @@ static int site_of(uint32_t address) {
     return -1;
 }
 
+static int has_site(int site) {
+    for (int i = 0; i < net_count; i++)
+        if (nets[i].site == site) return 1;
+    return 0;
+}
+
 static void read_config(const char *path) {
     FILE *file = fopen(path, "re");
     if (!file) { fprintf(stderr, "wan: %s: %s; the settings stay as they are\n", path, strerror(errno)); return; }
@@ -136,6 +142,13 @@ static void read_config(const char *path) {
         }
     }
     fclose(file);
+    /* A number that no site has may be given to a new one, which starts from nothing. */
+    for (a = 0; a < SITES; a++)
+        for (b = 0; b < SITES; b++)
+            if (!has_site(a) || !has_site(b)) {
+                struct direction *d = &directions[a][b];
+                d->packets = d->bytes = d->lost = d->overflow = d->cut = 0;
+            }
 }
 
 static void write_stats(const char *path) {

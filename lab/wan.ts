@@ -40,10 +40,17 @@ export function renderConfig(lab: Lab): string {
 /** Compiles the relay once per version of its source. @returns its path. */
 async function relayBinary(): Promise<string> {
   const source = join(import.meta.dirname, "wan.c");
-  const hash = createHash("sha256").update(await readFile(source)).digest("hex").slice(0, 12);
+  const hash = createHash("sha256")
+    .update(await readFile(source))
+    .digest("hex")
+    .slice(0, 12);
   const directory = join(cacheBase(), "wan");
   const binary = join(directory, hash);
-  const exists = () => stat(binary).then(() => true, () => false);
+  const exists = () =>
+    stat(binary).then(
+      () => true,
+      () => false,
+    );
   if (await exists()) return binary;
   return withLock(`compile ${hash}`, 60_000, async () => {
     if (await exists()) return binary;
@@ -98,8 +105,7 @@ export interface LinkCounters {
 /** What has crossed each link since the relay started, IP packets and their bytes, per direction. */
 export async function readCounters(lab: Lab): Promise<LinkCounters[]> {
   const [running] = await relayPids(lab.lab);
-  if (running === undefined)
-    throw new LabError(`no relay runs for lab "${lab.lab}"; \`lab network apply\` starts it`);
+  if (running === undefined) throw new LabError(`no relay runs for lab "${lab.lab}"; \`lab network apply\` starts it`);
   const read = () => readFile(files(lab.lab).stats, "utf8").catch(() => "");
   const serial = (text: string) => /^serial (\d+)/.exec(text)?.[1];
   const before = serial(await read());
@@ -108,7 +114,8 @@ export async function readCounters(lab: Lab): Promise<LinkCounters[]> {
     const now = await read();
     return now && serial(now) !== before ? now : undefined;
   });
-  if (text === undefined) throw new LabError(`the relay of lab "${lab.lab}" does not answer; see ${files(lab.lab).log}`);
+  if (text === undefined)
+    throw new LabError(`the relay of lab "${lab.lab}" does not answer; see ${files(lab.lab).log}`);
   return parseCounters(text, lab);
 }
 
@@ -116,7 +123,10 @@ export function parseCounters(text: string, lab: Pick<Lab, "sites">): LinkCounte
   const siteName = new Map(lab.sites.map((site) => [site.index, site.name]));
   return text.split("\n").flatMap((line) => {
     if (!line.startsWith("link ")) return [];
-    const [a, b, packets = 0, bytes = 0, lost = 0, overflow = 0, cut = 0, held = 0] = line.split(" ").slice(1).map(Number);
+    const [a, b, packets = 0, bytes = 0, lost = 0, overflow = 0, cut = 0, held = 0] = line
+      .split(" ")
+      .slice(1)
+      .map(Number);
     const from = siteName.get(a ?? -1);
     const to = siteName.get(b ?? -1);
     return from && to ? [{ from, to, packets, bytes, lost, overflow, cut, held }] : [];

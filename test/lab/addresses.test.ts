@@ -1,10 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { FIRST_HOST, LAST_HOST, MAX_SITES, POOL, chooseBlock, names, nodeAddress, operatorAddresses, overlaps, parseRange, siteAddresses } from "../../lab/addresses.ts";
+import {
+  FIRST_HOST,
+  LAST_HOST,
+  MAX_SITES,
+  POOL,
+  chooseBlock,
+  names,
+  nodeAddress,
+  operatorAddresses,
+  overlaps,
+  parseRange,
+  siteAddresses,
+} from "../../lab/addresses.ts";
 import { LabError } from "../../lab/run.ts";
 
-const address = fc.tuple(fc.constant(10), fc.integer({ min: 60, max: 130 }), fc.nat(255), fc.nat(255)).map((octets) => octets.join("."));
+const address = fc
+  .tuple(fc.constant(10), fc.integer({ min: 60, max: 130 }), fc.nat(255), fc.nat(255))
+  .map((octets) => octets.join("."));
 const route = fc.tuple(address, fc.integer({ min: 11, max: 32 })).map(([host, prefix]) => `${host}/${prefix}`);
 
 test("a block never touches a route the machine has, nor another lab's block", () => {
@@ -21,7 +35,8 @@ test("a block never touches a route the machine has, nor another lab's block", (
           return routes.some((text) => Number(text.split("/")[1]) <= 16);
         }
         assert.ok(parseRange(block).first >= parseRange(POOL).first && parseRange(block).last <= parseRange(POOL).last);
-        for (const other of taken) assert.ok(!overlaps(parseRange(block), parseRange(other)), `${block} overlaps ${other}`);
+        for (const other of taken)
+          assert.ok(!overlaps(parseRange(block), parseRange(other)), `${block} overlaps ${other}`);
         taken.push(block);
       }
       return true;
@@ -52,6 +67,7 @@ test("no two things of a lab share an address, and all are inside of its block",
 
 test("interface names fit the kernel's 15 characters whatever the lab is called", () => {
   const long = "a".repeat(40);
-  for (const name of [names.operatorLink(long), names.uplink(MAX_SITES), names.port(LAST_HOST)]) assert.ok(name.length <= 15, name);
+  for (const name of [names.operatorLink(long), names.uplink(MAX_SITES), names.port(LAST_HOST)])
+    assert.ok(name.length <= 15, name);
   assert.notEqual(names.operatorLink("demo"), names.operatorLink("demo-2"));
 });

@@ -36,7 +36,9 @@ export async function lab<T = any>(args: string[], input?: unknown): Promise<T> 
 
 /** Runs a command inside the node whose process 1 has this pid, whatever its exit code; what `lab node exec` does, without starting Node. */
 export const inNode = (pid: number, ...command: string[]): Promise<Ended> =>
-  collect(spawn("nsenter", [`--target=${pid}`, "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--", ...command]));
+  collect(
+    spawn("nsenter", [`--target=${pid}`, "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--", ...command]),
+  );
 
 /** Why real nodes can't be had here, or false: the value of a test's `skip`. */
 export async function whyNot(): Promise<string | false> {

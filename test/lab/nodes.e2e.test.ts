@@ -60,15 +60,46 @@ describe("local nodes", { skip, timeout: 600_000 }, () => {
     writeFileSync(known, `${address} ${hostKey}\n`);
     return spawnSync(
       "ssh",
-      ["-i", keyFile, "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", `UserKnownHostsFile=${known}`, "-o", "ConnectTimeout=10", `${user}@${address}`, command],
+      [
+        "-i",
+        keyFile,
+        "-o",
+        "BatchMode=yes",
+        "-o",
+        "StrictHostKeyChecking=yes",
+        "-o",
+        `UserKnownHostsFile=${known}`,
+        "-o",
+        "ConnectTimeout=10",
+        `${user}@${address}`,
+        command,
+      ],
       { encoding: "utf8" },
     );
   };
   /** Connects from one node to a port that another listens on; what the listener saw as the peer's address. */
   const connectFrom = async (from: string, to: string, address: string, port: number) => {
-    const listening = inNode(to, "timeout", "2", "socat", "-u", `TCP-LISTEN:${port},reuseaddr`, "SYSTEM:echo $SOCAT_PEERADDR; cat >/dev/null");
-    await inNode(to, "sh", "-c", `for i in $(seq 50); do ss -Hltn sport = :${port} | grep -q . && exit; sleep 0.02; done`);
-    const client = await inNode(from, "sh", "-c", `echo x | timeout 1.5 socat -u - TCP:${address}:${port},connect-timeout=1`);
+    const listening = inNode(
+      to,
+      "timeout",
+      "2",
+      "socat",
+      "-u",
+      `TCP-LISTEN:${port},reuseaddr`,
+      "SYSTEM:echo $SOCAT_PEERADDR; cat >/dev/null",
+    );
+    await inNode(
+      to,
+      "sh",
+      "-c",
+      `for i in $(seq 50); do ss -Hltn sport = :${port} | grep -q . && exit; sleep 0.02; done`,
+    );
+    const client = await inNode(
+      from,
+      "sh",
+      "-c",
+      `echo x | timeout 1.5 socat -u - TCP:${address}:${port},connect-timeout=1`,
+    );
     return { connected: client.code === 0, peer: (await listening).stdout.trim() };
   };
 
@@ -100,7 +131,8 @@ describe("local nodes", { skip, timeout: 600_000 }, () => {
   });
 
   test("exec runs a command in the node and passes its exit code on", async () => {
-    const ended = await startLab(["node", "exec", "--lab", name, "--name", "r1", "--", "sh", "-c", "hostname; exit 3"]).ended;
+    const ended = await startLab(["node", "exec", "--lab", name, "--name", "r1", "--", "sh", "-c", "hostname; exit 3"])
+      .ended;
     assert.deepEqual([ended.stdout, ended.code], ["r1\n", 3]);
   });
 
@@ -135,7 +167,10 @@ describe("local nodes", { skip, timeout: 600_000 }, () => {
     const { counters } = await lab(["link", "show", "--lab", name]);
     const out = counters.find((c: { from: string; to: string }) => c.from === "rome" && c.to === "oslo");
     // 5 + 5 + 2 echo requests of 84 bytes went through, 2 met the cut and 2 the loss.
-    assert.deepEqual({ ...out, held: 0 }, { from: "rome", to: "oslo", packets: 12, bytes: 1008, lost: 2, overflow: 0, cut: 2, held: 0 });
+    assert.deepEqual(
+      { ...out, held: 0 },
+      { from: "rome", to: "oslo", packets: 12, bytes: 1008, lost: 2, overflow: 0, cut: 2, held: 0 },
+    );
   });
 
   test("a rate limit holds a transfer to it", async () => {
@@ -161,8 +196,14 @@ describe("local nodes", { skip, timeout: 600_000 }, () => {
   test("a node that loses its power, or its supervisor, boots again on the same disk", async () => {
     await inNode("o1", "sh", "-c", "echo kept > /var/lib/kept; sync /var/lib/kept");
     const holding = inNode("r1", "timeout", "3", "socat", "-u", `TCP:${ip("o1")}:22`, "STDOUT");
-    const established = async () => (await inNode("r1", "ss", "-Htn", "state", "established", "dst", ip("o1"))).stdout.trim();
-    await inNode("r1", "sh", "-c", `for i in $(seq 50); do ss -Htn state established dst ${ip("o1")} | grep -q . && exit; sleep 0.02; done`);
+    const established = async () =>
+      (await inNode("r1", "ss", "-Htn", "state", "established", "dst", ip("o1"))).stdout.trim();
+    await inNode(
+      "r1",
+      "sh",
+      "-c",
+      `for i in $(seq 50); do ss -Htn state established dst ${ip("o1")} | grep -q . && exit; sleep 0.02; done`,
+    );
     await lab(["node", "kill", "--lab", name, "--name", "o1"]);
     assert.equal(await ping("r1", ip("o1"), 2), undefined);
     assert.notEqual(await established(), "", "a power cut closes no connection: the peer hears nothing");
@@ -173,7 +214,9 @@ describe("local nodes", { skip, timeout: 600_000 }, () => {
     assert.equal((await inNode("o1", "cat", "/var/lib/kept")).stdout, "kept\n");
 
     const { processes } = await lab(["leftovers", "--lab", name]);
-    const supervisor = processes.find((p: { command: string }) => p.command.startsWith("systemd-nspawn") && p.command.includes("--hostname=o1"));
+    const supervisor = processes.find(
+      (p: { command: string }) => p.command.startsWith("systemd-nspawn") && p.command.includes("--hostname=o1"),
+    );
     process.kill(supervisor.pid, "SIGKILL");
     nodes.o1 = await create("o1", "oslo");
     assert.equal(nodes.o1.created, false);
@@ -183,7 +226,11 @@ describe("local nodes", { skip, timeout: 600_000 }, () => {
   test("user data is in place when create returns, with the host key it brings", async () => {
     const hostKeyFile = join(directory, "host");
     execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", hostKeyFile]);
-    const indented = readFileSync(hostKeyFile, "utf8").trim().split("\n").map((line) => `    ${line}`).join("\n");
+    const indented = readFileSync(hostKeyFile, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => `    ${line}`)
+      .join("\n");
     const hostPublic = readFileSync(`${hostKeyFile}.pub`, "utf8").trim();
     const userData = `#cloud-config
 users:
@@ -217,7 +264,10 @@ ${indented}
     for (const delayMs of [150, 250, 400, 600]) {
       await lab(["network", "apply"], network2);
       const creating = startLab(["node", "create"], { lab: crashed, site: "rome", name: "r1" });
-      const applying = startLab(["network", "apply"], { ...network2, sites: [...network2.sites, { name: `extra-${delayMs}` }] });
+      const applying = startLab(["network", "apply"], {
+        ...network2,
+        sites: [...network2.sites, { name: `extra-${delayMs}` }],
+      });
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       process.kill(creating.pid, "SIGKILL");
       process.kill(applying.pid, "SIGKILL");
@@ -229,7 +279,8 @@ ${indented}
 
   test("purge leaves nothing of a running lab", async () => {
     const running = await lab(["leftovers", "--lab", name]);
-    for (const kind of ["processes", "namespaces", "links", "cgroups", "files"]) assert.notEqual(running[kind].length, 0, kind);
+    for (const kind of ["processes", "namespaces", "links", "cgroups", "files"])
+      assert.notEqual(running[kind].length, 0, kind);
     await lab(["purge", "--lab", name]);
     assert.deepEqual(await lab(["leftovers", "--lab", name]), clean);
     assert.ok(!(await lab<{ lab: string }[]>(["list", "--json"])).some((entry) => entry.lab === name));

@@ -11,7 +11,12 @@ const keys = { private: "PRIVATE\n", public: "ssh-ed25519 AAAA" };
 const key = "ssh-ed25519 AAAAC3Nz operator@machine";
 
 test("a plain node has cloud-init off and its secrets closed", () => {
-  const files = diskFiles(parse(nodeRequest, { ...minimal, authorizedKeys: [key] }, "node"), "10.64.1.10", keys, "0123");
+  const files = diskFiles(
+    parse(nodeRequest, { ...minimal, authorizedKeys: [key] }, "node"),
+    "10.64.1.10",
+    keys,
+    "0123",
+  );
   const byPath = new Map(files.map((file) => [file.path, file]));
   assert.equal(byPath.get("etc/hosts")?.text, "127.0.0.1 localhost\n10.64.1.10 db-1\n");
   assert.equal(byPath.get("root/.ssh/authorized_keys")?.text, `${key}\n`);
@@ -20,7 +25,12 @@ test("a plain node has cloud-init off and its secrets closed", () => {
 });
 
 test("user data makes a NoCloud seed and leaves cloud-init on", () => {
-  const files = diskFiles(parse(nodeRequest, { ...minimal, userData: "#cloud-config\n" }, "node"), "10.64.1.10", keys, "0123");
+  const files = diskFiles(
+    parse(nodeRequest, { ...minimal, userData: "#cloud-config\n" }, "node"),
+    "10.64.1.10",
+    keys,
+    "0123",
+  );
   const byPath = new Map(files.map((file) => [file.path, file.text]));
   assert.equal(byPath.get("var/lib/cloud/seed/nocloud/user-data"), "#cloud-config\n");
   assert.match(byPath.get("var/lib/cloud/seed/nocloud/meta-data") ?? "", /^instance-id: 0123\nlocal-hostname: db-1\n$/);
@@ -28,8 +38,14 @@ test("user data makes a NoCloud seed and leaves cloud-init on", () => {
 });
 
 test("errors in a node name the key and never show a private key", () => {
-  assert.throws(() => parse(nodeRequest, { ...minimal, cpus: "two" }, "node"), /^LabError: node: cpus: .*number.*\(given: "two"\)|node: cpus/);
-  assert.throws(() => parse(nodeRequest, { ...minimal, authorizedKeys: ["nonsense"] }, "node"), /node: authorizedKeys\.0: an OpenSSH public key/);
+  assert.throws(
+    () => parse(nodeRequest, { ...minimal, cpus: "two" }, "node"),
+    /^LabError: node: cpus: .*number.*\(given: "two"\)|node: cpus/,
+  );
+  assert.throws(
+    () => parse(nodeRequest, { ...minimal, authorizedKeys: ["nonsense"] }, "node"),
+    /node: authorizedKeys\.0: an OpenSSH public key/,
+  );
   assert.throws(() => parse(nodeRequest, { ...minimal, lables: {} }, "node"), /node: .*"lables"/);
   assert.throws(
     () => parse(nodeRequest, { ...minimal, hostKeyPrivate: 12345 }, "node"),
@@ -39,7 +55,10 @@ test("errors in a node name the key and never show a private key", () => {
 
 test("the image comes from the machine's Debian archives and from nothing else", () => {
   const sources = debianSources([
-    { name: "/etc/apt/sources.list", text: "# deb http://commented.example/debian bookworm main\ndeb [arch=amd64] http://mirror.example/debian/ bookworm main contrib\ndeb http://vendor.example/repo bookworm main\n" },
+    {
+      name: "/etc/apt/sources.list",
+      text: "# deb http://commented.example/debian bookworm main\ndeb [arch=amd64] http://mirror.example/debian/ bookworm main contrib\ndeb http://vendor.example/repo bookworm main\n",
+    },
     {
       name: "/etc/apt/sources.list.d/debian.sources",
       text: `Types: deb deb-src
@@ -79,7 +98,7 @@ test("the command line says in one line what is wrong, with exit code 1 and noth
     [["network", "apply"], '{"lab":"x","sites":[]}', /^lab: network: sites: .*\n$/],
     [["node", "delete", "--lab", "Bad_Name", "--name", "x"], "", /^lab: --lab: lab name: .*"Bad_Name"\)\n$/],
     [["node", "start", "--lab", "no-such-lab", "--name", "x"], "", /^lab: there is no lab "no-such-lab".*\n$/],
-    [["purge"], "", /^lab: purge: --lab <lab> or --all is needed\n$/],
+    [["purge"], "", /^lab: purge: --lab <lab>, --all or --expired is needed\n$/],
   ] as const) {
     const result = cli([...args], input);
     assert.equal(result.status, 1, args.join(" "));
@@ -89,7 +108,16 @@ test("the command line says in one line what is wrong, with exit code 1 and noth
 });
 
 test("every command has help", () => {
-  for (const args of [[], ["check"], ["image"], ["network"], ["node"], ["node", "create"], ["link", "set"], ["purge"]]) {
+  for (const args of [
+    [],
+    ["check"],
+    ["image"],
+    ["network"],
+    ["node"],
+    ["node", "create"],
+    ["link", "set"],
+    ["purge"],
+  ]) {
     const result = cli([...args, "--help"]);
     assert.equal(result.status, 0);
     assert.match(result.stdout, /^Usage: lab/);
