@@ -60,7 +60,7 @@ export function addFlags(command: Command): Command {
     .option("--tables <n>", "number of tables sbtest1, sbtest2, ...", "1")
     .option("--table-size <n>", "rows per table", "10000")
     .option("--option <key=value>", "an option by sysbench's name, e.g. range_size=50, rand-type=uniform, secondary=on; see --list-options", collect)
-    .option("--seed <n>", "same seed, same statements per connection", "1")
+    .option("--seed <n>", "same seed, same statements per connection; default: drawn from the clock, as sysbench does, and kept in the result")
     .addOption(new Option("--order <order>", "order of the windows").choices(["given", "interleaved", "random"]).default("given"))
     .option("--rest <seconds>", "pause between two windows", "0")
     .addOption(new Option("--policy <policy>", "which endpoint a connection goes to").choices(["round-robin", "random", "first-alive", "read-write-split"]).default("round-robin"))
@@ -93,7 +93,8 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
   const { data, run } = splitOptions(flags.option ?? []);
   const input = {
     runId: flags.runId ?? `load-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`,
-    seed: number(flags.seed, "--seed"),
+    // The same seed on the same data would write texts that are there already, and such an update changes nothing.
+    seed: flags.seed === undefined ? Date.now() % 2 ** 32 : number(flags.seed, "--seed"),
     order: flags.order as RunSpec["order"],
     restSeconds: number(flags.rest, "--rest"),
     ...(flags.workers === undefined ? {} : { workers: number(flags.workers, "--workers") }),

@@ -74,16 +74,16 @@ export interface Verdict {
 
 /**
  * When the driver was the bottleneck. The bounds are this project's judgement: a loop that works 90 % of the time queues
- * answers noticeably; a loop that is late by more than a tenth of the median latency (and by more than 2 ms) shows up in the
- * latencies; 5 % steal means that the machine under the driver was taken away.
+ * answers noticeably; a loop whose lateness (99th percentile) is above 2 ms and above half of the 95th percentile of the
+ * latencies makes up a good part of them; 5 % steal means that the machine under the driver was taken away.
  */
-export function judge(threads: { cpuPercent: number; eventLoopDelayP99Ms: number }[], medianLatencyMs: number | null, stealPercent: number): Verdict {
+export function judge(threads: { cpuPercent: number; eventLoopDelayP99Ms: number }[], p95Ms: number | null, stealPercent: number): Verdict {
   const reasons: string[] = [];
   const busiest = Math.max(0, ...threads.map((t) => t.cpuPercent));
   if (busiest >= 90) reasons.push(`an event loop of the driver used ${busiest.toFixed(0)} % of a core (90 % or more)`);
   const delay = Math.max(0, ...threads.map((t) => t.eventLoopDelayP99Ms));
-  if (medianLatencyMs !== null && delay > 2 && delay > medianLatencyMs / 10) {
-    reasons.push(`the driver's event loop was late by ${delay.toFixed(1)} ms (99th percentile), more than a tenth of the median latency of ${medianLatencyMs.toFixed(1)} ms`);
+  if (p95Ms !== null && delay > 2 && delay > p95Ms / 2) {
+    reasons.push(`the driver's event loop was late by ${delay.toFixed(1)} ms (99th percentile), more than half of the p95 latency of ${p95Ms.toFixed(1)} ms`);
   }
   if (stealPercent > 5) reasons.push(`the hypervisor took ${stealPercent.toFixed(1)} % of the driver's CPU time away (steal)`);
   return { saturated: reasons.length > 0, reasons };

@@ -58,7 +58,7 @@ export function stepResult(facts: WindowFacts): StepResult {
     driver: {
       cpuSeconds: round(cpuSeconds, 3), cpuPercent: seconds > 0 ? round((100 * cpuSeconds) / seconds, 1) : 0,
       eventLoopDelayP99Ms: Math.max(0, ...threads.map((t) => t.eventLoopDelayP99Ms)),
-      ...judge(threads, summary?.p50 ?? null, facts.stealPercent),
+      ...judge(threads, summary?.p95 ?? null, facts.stealPercent),
       ...(path ? { path } : {}),
       loops: facts.loopThreads.length, stealPercent: round(facts.stealPercent, 2), tcpRetransmits: facts.retransmits,
       networkMbit: seconds > 0 ? round((8 * sum((r) => r.bytes)) / seconds / 1e6, 3) : 0,

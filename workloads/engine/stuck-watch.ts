@@ -1,0 +1,41 @@
+/** A statement without an answer for statementTimeoutMs ends its connection: a silent server holds no session for ever. */
+import { DriverError } from "../drivers/driver.ts";
+import type { Session } from "./session.ts";
+
+export class StuckWatch {
+  /** How often the sessions are looked at: one look costs less than a timer per statement. */
+  static readonly everyMs = 100;
+  readonly #sessions: readonly Session[];
+  readonly #limitMs: number;
+  #seen: { progress: number; since: number }[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(sessions: readonly Session[], limitMs: number) {
+    this.#sessions = sessions;
+    this.#limitMs = limitMs;
+  }
+
+  start(): void {
+    const now = performance.now();
+    this.#seen = this.#sessions.map((session) => ({ progress: session.progress, since: now }));
+    this.#timer = setInterval(() => this.#look(), Math.min(StuckWatch.everyMs, Math.max(10, this.#limitMs / 4)));
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const now = performance.now();
+    this.#sessions.forEach((session, i) => {
+      const seen = this.#seen[i] as { progress: number; since: number };
+      if (!session.awaitsAnswer || session.progress !== seen.progress) {
+        seen.progress = session.progress;
+        seen.since = now;
+      } else if (now - seen.since >= this.#limitMs) {
+        seen.since = now;
+        session.timedOut(new DriverError("statement-timeout", `no answer within ${this.#limitMs} ms`, "reconnect"));
+      }
+    });
+  }
+}
