@@ -10,7 +10,7 @@ import { homeSite } from "../topology.ts";
 export function checkPlaces(config: Config): string[] {
   const problems = config.sites.flatMap((site, i) => {
     const key = `meshbench:sites[${i}]`;
-    if (site.kind === "proxmox") return [...checkProxmoxSite(site, key, config.proxmoxToken), ...checkDisks(site, key, config)];
+    if (site.kind === "proxmox") return [...checkProxmoxSite(site, key, config), ...checkDisks(site, key, config)];
     if (site.kind === "ssh") return checkSshSite(site, key, nodesAt(config, site.name));
     return [];
   });

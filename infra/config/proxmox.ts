@@ -81,6 +81,11 @@ export const proxmoxSite = z.strictObject({
   /** A storage with content type `snippets`, for hostKeys "snippets"; the provider then needs SSH to the hypervisor. */
   snippets: z.string().min(1).optional(),
   jump: jumpHost.optional(),
+  /**
+   * Of containers. kernel: the hypervisor has the module loaded. tun: /dev/net/tun is passed through for wireguard-go, which
+   * Proxmox allows root@pam with its password only, no token (PVE::LXC::check_ct_modify_config_perm).
+   */
+  wireguard: z.enum(["kernel", "tun"]).default("kernel"),
   /** Allow a change that makes database nodes anew. */
   replaceNodes: z.boolean().default(false),
 });
@@ -91,25 +96,44 @@ export type StorageProfile = z.infer<typeof storageProfile>;
 /** What a token looks like to the provider: USER@REALM!ID=SECRET. */
 const TOKEN = /^[^\s@!]+@[^\s@!]+![^\s=!]+=\S+$/;
 
-/** One token for all Proxmox sites, or one per site by its name; undefined when there is none. */
-export function tokenOf(token: unknown, site: string): string | undefined {
-  const found = typeof token === "object" && token !== null ? (token as Record<string, unknown>)[site] : token;
+export interface Secrets { proxmoxToken?: unknown; proxmoxPassword?: unknown }
+
+/** One for all Proxmox sites, or one per site by its name; undefined when there is none. */
+function secretOf(value: unknown, site: string): string | undefined {
+  const found = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[site] : value;
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
+export type Login = { apiToken: string } | { username: "root@pam"; password: string };
+
+export const needsRoot = (site: ProxmoxSite): boolean => site.guest === "lxc" && site.wireguard === "tun";
+
+/** What a checked site logs in with. */
+export function loginOf(site: ProxmoxSite, secrets: Secrets): Login {
+  return needsRoot(site)
+    ? { username: "root@pam", password: secretOf(secrets.proxmoxPassword, site.name) ?? "" }
+    : { apiToken: secretOf(secrets.proxmoxToken, site.name) ?? "" };
+}
+
+function checkLogin(site: ProxmoxSite, key: string, secrets: Secrets): string[] {
+  if (needsRoot(site))
+    return secretOf(secrets.proxmoxPassword, site.name) === undefined
+      ? [`meshbench:proxmoxPassword is missing: ${key}.wireguard is "tun", and Proxmox lets only root@pam with its password pass a device through; set it with --secret, or take wireguard "kernel"`]
+      : [];
+  const token = secretOf(secrets.proxmoxToken, site.name);
+  if (token === undefined) return [`meshbench:proxmoxToken is missing: set it with \`config set --secret meshbench:proxmoxToken 'USER@REALM!ID=SECRET'\``];
+  return TOKEN.test(token) ? [] : ["meshbench:proxmoxToken is no API token, allowed is USER@REALM!ID=SECRET, such as meshbench@pve!bench=00000000-0000-0000-0000-000000000000"];
+}
+
 /** One sentence per problem; never shows a token. `key` is how the site is called: meshbench:sites[1]. */
-export function checkProxmoxSite(site: ProxmoxSite, key: string, token: unknown): string[] {
+export function checkProxmoxSite(site: ProxmoxSite, key: string, secrets: Secrets): string[] {
   const problems: string[] = [];
   const example = "such as https://pve.example.org:8006";
   if (site.endpoint === undefined) problems.push(`${key}.endpoint is missing: the address of the Proxmox API, ${example}`);
   else if (/^http:/i.test(site.endpoint)) problems.push(`${key}.endpoint is "${site.endpoint}": Proxmox serves its API over https only, ${example}`);
   else if (!/^https:\/\/[^/\s]+\/?$/.test(site.endpoint)) problems.push(`${key}.endpoint is "${site.endpoint}", allowed is https://, a host and a port, and no path, ${example}`);
 
-  const given = tokenOf(token, site.name);
-  if (given === undefined) problems.push(`meshbench:proxmoxToken is missing: set it with \`config set --secret meshbench:proxmoxToken 'USER@REALM!ID=SECRET'\``);
-  else if (!TOKEN.test(given)) problems.push("meshbench:proxmoxToken is no API token, allowed is USER@REALM!ID=SECRET, such as meshbench@pve!bench=00000000-0000-0000-0000-000000000000");
-
-  problems.push(...checkGuest(site, key), ...checkNetwork(site, key), ...checkStorage(site, key));
+  problems.push(...checkLogin(site, key, secrets), ...checkGuest(site, key), ...checkNetwork(site, key), ...checkStorage(site, key));
   return problems;
 }
 

@@ -16,7 +16,7 @@ export const linkSchema = z.strictObject({
 
 export const meshSchema = z.strictObject({
   /** The mesh's own /24; must not be in use in any site. */
-  network: z.string().regex(/^\d+\.\d+\.\d+\.0\/24$/, "a /24 such as 10.99.0.0/24").default("10.99.0.0/24"),
+  network: z.string().regex(/^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}0\/24$/, "a /24 such as 10.99.0.0/24").default("10.99.0.0/24"),
   port: z.number().int().min(1024).max(65535).default(51820),
   /** WireGuard's usual 1420 fits a 1500-byte path with 80 bytes of outer IPv6, UDP and WireGuard headers; PPPoE needs 1412. */
   mtu: z.number().int().min(1280).max(8921).default(1420),

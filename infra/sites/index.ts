@@ -6,8 +6,6 @@ import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
 import { LocalSites } from "./local.ts";
-import { ProxmoxSite } from "./proxmox.ts";
-import { SshSite } from "./ssh.ts";
 
 /** A provider's package takes seconds to load, and is loaded only where a site needs it. */
 export async function createSites(config: Config, plans: NodePlan[], context: SiteContext, opts?: pulumi.ComponentResourceOptions): Promise<Node[]> {
@@ -25,7 +23,13 @@ export async function createSites(config: Config, plans: NodePlan[], context: Si
     const { AwsSites } = await import("./aws.ts");
     nodes.push(...new AwsSites(inAws, plansOf(inAws), config, context, opts).nodes);
   }
-  for (const site of ofKind("proxmox")) nodes.push(...new ProxmoxSite({ site, key: keyOf(site), plans: plansOf([site]), secrets: config, context }, opts).nodes);
-  for (const site of ofKind("ssh")) nodes.push(...new SshSite(site, keyOf(site), plansOf([site]), opts).nodes);
+  for (const site of ofKind("proxmox")) {
+    const { ProxmoxSite } = await import("./proxmox.ts");
+    nodes.push(...new ProxmoxSite({ site, key: keyOf(site), plans: plansOf([site]), secrets: config, context }, opts).nodes);
+  }
+  for (const site of ofKind("ssh")) {
+    const { SshSite } = await import("./ssh.ts");
+    nodes.push(...new SshSite(site, keyOf(site), plansOf([site]), opts).nodes);
+  }
   return plans.map((plan) => nodes.find((n) => n.name === plan.name)!);
 }

@@ -1,0 +1,29 @@
+/** Keys of the operator's own, from files on the operator's machine. */
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import type { JumpHost } from "../config/site-common.ts";
+import { ConfigError } from "../config/errors.ts";
+import { checkout } from "../paths.ts";
+
+/** `key` is how the configuration calls it; relative paths are meant from the project's root. */
+export function readPrivateKey(path: string, key: string): pulumi.Output<string> {
+  const file = resolve(checkout, path.replace(/^~(?=\/|$)/, homedir()));
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError([`${key} is "${path}", which cannot be read (${(error as NodeJS.ErrnoException).code}); name a private key file without a passphrase`]);
+  }
+  if (!/PRIVATE KEY-----/.test(text)) throw new ConfigError([`${key} is "${path}", which holds no private key; name the file without .pub`]);
+  if (/ENCRYPTED/.test(text)) throw new ConfigError([`${key} is "${path}", which is encrypted; name a private key file without a passphrase`]);
+  return pulumi.secret(text);
+}
+
+/** The command provider's `proxy`; undefined without a jump host. */
+export function jumpConnection(jump: JumpHost | undefined, key: string) {
+  if (jump === undefined) return undefined;
+  const { host, port, user, hostKey } = jump;
+  return { host, port, user, hostKey, privateKey: readPrivateKey(jump.privateKeyFile, `${key}.jump.privateKeyFile`) };
+}

@@ -1,0 +1,57 @@
+/** A site of hosts that already exist. Nothing is created or destroyed; at the end they are left as they were found. */
+import * as pulumi from "@pulumi/pulumi";
+import { remote } from "@pulumi/command";
+import type { SshSite as SiteConfig } from "../config/ssh.ts";
+import type { Node } from "../node.ts";
+import { asRoot, shellQuote } from "../shell.ts";
+import type { NodePlan } from "../topology.ts";
+import { jumpConnection, readPrivateKey } from "./keys.ts";
+import { connectionOf, firstContact, type Reach } from "./reached.ts";
+import { foundScript, LEAVE_COMMAND } from "./ssh-host.ts";
+
+const CONTACT_SECONDS = 60;
+
+export class SshSite extends pulumi.ComponentResource {
+  readonly nodes: Node[];
+  private readonly site: SiteConfig;
+  private readonly privateKey: pulumi.Output<string>;
+  private readonly proxy: Reach["proxy"];
+
+  /** `plans` stand in the order of hosts: database nodes, proxy, driver. */
+  constructor(site: SiteConfig, key: string, plans: NodePlan[], opts?: pulumi.ComponentResourceOptions) {
+    super("meshbench:sites:Ssh", site.name, {}, opts);
+    this.site = site;
+    this.privateKey = readPrivateKey(site.privateKeyFile, `${key}.privateKeyFile`);
+    this.proxy = jumpConnection(site.jump, key);
+    this.nodes = plans.map((plan, i) => this.node(plan, site.hosts[i]!));
+    this.registerOutputs();
+  }
+
+  private node(plan: NodePlan, host: SiteConfig["hosts"][number]): Node {
+    const { site } = this;
+    const sudo = site.user !== "root";
+    const reach: Reach = { node: plan.name, host: host.address, port: site.port, user: site.user, privateKey: this.privateKey, proxy: this.proxy, timeoutSeconds: CONTACT_SECONDS };
+    const hostKey = host.hostKey === undefined ? firstContact(reach, [host.address], undefined, { parent: this }) : pulumi.output(host.hostKey);
+    const first = connectionOf(reach, hostKey);
+    const call = asRoot(`${plan.name}-found`, foundScript(), sudo);
+    // Not deleted with anything: the host outlives the stack, and is to be left in order.
+    const found = new remote.Command(`${plan.name}-found`, {
+      connection: first,
+      create: call.command,
+      stdin: call.stdin,
+      delete: `${sudo ? "sudo " : ""}bash -c ${shellQuote(LEAVE_COMMAND)}`,
+      triggers: [host.address],
+      logging: "stderr",
+      addPreviousOutputInEnv: false,
+    }, { parent: this, deleteBeforeReplace: true });
+    return {
+      ...plan,
+      lanAddress: pulumi.output(host.lanAddress ?? host.address),
+      publicAddress: pulumi.output(host.publicAddress ?? host.address),
+      behindNat: site.nat,
+      connection: pulumi.secret(pulumi.all([first, found.stdout]).apply(([connection]) => connection)) as Node["connection"],
+      sudo,
+      facts: found.stdout.apply((text): Record<string, unknown> => ({ kind: "host that was there", address: host.address, ...(site.note === "" ? {} : { note: site.note }), seen: JSON.parse(text) as unknown })),
+    };
+  }
+}
