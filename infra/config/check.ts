@@ -5,8 +5,9 @@ import { checkGaleraOptions } from "./galera-options.ts";
 import { checkMaxscaleOptions } from "./maxscale-options.ts";
 import { checkAws } from "./aws-check.ts";
 import { checkPlaces } from "./places.ts";
+import { describe } from "./describe.ts";
+import { meshSlots } from "../mesh/plan.ts";
 import { WORKLOADS } from "../../workloads/contract.ts";
-import type { z } from "zod";
 
 /** Connections that the server keeps for others than the load: health checks, facts, an operator. */
 export const CONNECTION_HEADROOM = 30;
@@ -21,7 +22,7 @@ export function checkConfig(raw: Record<string, unknown>): Checked {
     input["links"] ??= DEFAULT_LINKS;
   }
   const parsed = configSchema.safeParse(input);
-  if (!parsed.success) return { problems: parsed.error.issues.flatMap((issue) => describe(issue, input)) };
+  if (!parsed.success) return { problems: parsed.error.issues.flatMap((issue) => describe(issue, configSchema, input)) };
   const problems: string[] = [];
   const warnings: string[] = [];
   const given = parsed.data;
@@ -33,6 +34,8 @@ export function checkConfig(raw: Record<string, unknown>): Checked {
   const config: Config = { ...given, profile, profileName: typeof given.profile === "string" ? given.profile : "own" };
 
   checkSites(config, problems, warnings);
+  // Addresses are worked out from the sites' slots: without slots nothing else can be.
+  try { meshSlots(config.sites); } catch (e) { return { problems: [...problems, (e as Error).message] }; }
   problems.push(...checkPlaces(config), ...checkAws(config));
   checkDatabase(config, problems);
   checkProxy(config, problems, warnings);
@@ -81,6 +84,8 @@ function checkDatabase(config: Config, problems: string[]): void {
   }
   for (const owned of ["bind_address", "wsrep_on", "wsrep_provider", "wsrep_provider_options", "wsrep_cluster_address", "wsrep_cluster_name", "wsrep_node_address", "wsrep_node_name", "wsrep_sst_method", "wsrep_sst_auth", "port", "socket", "datadir"])
     if (Object.hasOwn(database.variables, owned)) problems.push(`meshbench:database.variables.${owned} is set by the topology itself, leave it out`);
+  for (const [name, value] of Object.entries(database.variables))
+    if (/[\n\r]/.test(value)) problems.push(`meshbench:database.variables.${name} holds a line break, which would begin another setting`);
   const given = database.variables["max_connections"];
   const threads = maxThreads(config);
   if (given !== undefined && !(Number(given) >= threads + CONNECTION_HEADROOM))
@@ -109,17 +114,3 @@ function checkProxy(config: Config, problems: string[], warnings: string[]): voi
 
 export const databaseNodes = (config: Config): number => config.sites.reduce((sum, s) => sum + s.nodes, 0);
 export const maxThreads = (config: Config): number => Math.max(...expandSteps(config.profile).map((s) => s.threads));
-
-/** zod's issue as one sentence in the project's form: key, what was given, what is allowed. */
-function describe(issue: z.core.$ZodIssue, input: unknown): string[] {
-  const path = issue.path.map((p, i) => (typeof p === "number" ? `[${p}]` : i === 0 ? String(p) : `.${String(p)}`)).join("");
-  const key = `meshbench:${path}`;
-  if (issue.code === "unrecognized_keys")
-    return issue.keys.map((k) => `${path ? `${key}.` : "meshbench:"}${k} is no key of meshbench${path ? ` (under ${path})` : `; allowed are ${Object.keys(configSchema.shape).join(", ")}`}`);
-  if (issue.code === "invalid_union" && issue.errors && path === "profile")
-    return issue.errors.at(-1)!.flatMap((inner) => describe({ ...inner, path: [...issue.path, ...inner.path] } as z.core.$ZodIssue, input));
-  const given = issue.path.reduce<unknown>((value, p) => (value as Record<PropertyKey, unknown> | undefined)?.[p], input);
-  return [`${key} is ${given === undefined ? "missing" : JSON.stringify(given)}: ${lowerFirst(issue.message)}`];
-}
-
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
