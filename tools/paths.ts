@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 
 /** The folder that holds package.json, Pulumi.yaml and all the rest. */
 export const checkout = dirname(import.meta.dirname);
@@ -10,9 +10,20 @@ export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
+/** Step by step: Node's recursive mkdir never returns in some file systems (/proc). */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another process was quicker
+  }
+}
+
 function writable(folder: string): boolean {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
@@ -27,7 +38,7 @@ function writable(folder: string): boolean {
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const chosen = environment["MESHBENCH_CACHE"];
   if (chosen) {
-    if (writable(chosen)) return chosen;
+    if (writable(resolve(chosen))) return resolve(chosen);
     throw new ToolError(`MESHBENCH_CACHE is ${chosen}, which can't be written to; name a folder that can`);
   }
   if (process.getuid?.() === 0 && writable("/var/cache/meshbench")) return "/var/cache/meshbench";
