@@ -4,6 +4,7 @@
  */
 import { Command } from "commander";
 import { cleanupAction, prepareAction, runAction, verifyAction } from "./command/actions.ts";
+import { calibrateAction, mergeAction } from "./command/tools.ts";
 import { benchAction } from "./command/bench.ts";
 import { addFlags, listOptions, specFrom } from "./command/flags.ts";
 import type { Flags } from "./command/flags.ts";
@@ -27,6 +28,11 @@ function program(): Command {
   command("bench", "prepare, verify, run, and compare the nodes afterwards", (spec, flags) => benchAction(spec, flags, entry)).option("--status <file>", "keep a small JSON file there with the state of the run");
   command("verify", "check tables, rows and indexes", verifyAction).option("--consistency", "compare checksums over all endpoints");
   command("cleanup", "drop the tables", cleanupAction);
+  load.command("calibrate").description("the engine's own ceiling on this machine: a driver that answers at once, no server")
+    .option("--workload <name>", "workload", "oltp_read_write").option("--threads <list>", "connections", "1,16,64").option("--time <seconds>", "per measurement", "2").option("--json", "print JSON")
+    .action(calibrateAction);
+  load.command("merge").description("the results of several drivers of one run, as one result")
+    .argument("<files...>", "results").option("--out <file>", "write it there instead of printing it").action(mergeAction);
   load.command("list-options").description("workloads and their options").action(() => void process.stdout.write(`${listOptions()}\n`));
   return load;
 }

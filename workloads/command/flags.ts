@@ -202,13 +202,13 @@ function splitOptions(pairs: string[]): { data: Record<string, string>; run: Rec
   return { data, run };
 }
 
-function number(text: string | undefined, flag: string): number {
+export function number(text: string | undefined, flag: string): number {
   const value = text === undefined || text.trim() === "" ? NaN : Number(text);
   if (!Number.isFinite(value)) throw new Error(`${flag}: got ${JSON.stringify(text ?? "")}, a number is allowed`);
   return value;
 }
 
-function list(text: string | undefined, flag: string): number[] {
+export function list(text: string | undefined, flag: string): number[] {
   return (text ?? "1").split(",").map((part) => {
     const value = number(part, flag);
     if (!Number.isInteger(value) || value < 1) throw new Error(`${flag}: got ${JSON.stringify(part)}, whole numbers from 1 on are allowed, e.g. 1,4,16`);
