@@ -70,13 +70,16 @@ export function shapeOf(pairs: readonly Pair[]): Shape {
     const out: ShapeRow[] = [];
     const sweeps = pairs.map((p) => ({ ours: sweepOf(p.ours, workload), published: sweepOf(p.published, workload) }));
     const per = (a: number | null | undefined, b: number | null | undefined) => (a && b ? a / b : null);
+    pairs.forEach((pair, i) => out.push(row(workload, `average tps, ${pair.set}`, sweeps[i]!.published?.averageTps ?? null, sweeps[i]!.ours?.averageTps ?? null, false, number)));
+    pairs.slice(1).forEach((pair, i) => {
+      const [mine, theirs] = [sweeps[i + 1]!.ours, sweeps[i + 1]!.published];
+      out.push(row(workload, `average tps, ${pair.set} / ${first.set}`, per(theirs?.averageTps, sweeps[0]!.published?.averageTps), per(mine?.averageTps, sweeps[0]!.ours?.averageTps), true));
+    });
     pairs.forEach((pair, i) => {
       const [mine, theirs] = [sweeps[i]!.ours, sweeps[i]!.published];
-      if (i > 0) {
-        out.push(row(workload, `average tps, ${pair.set} / ${first.set}`, per(theirs?.averageTps, sweeps[0]!.published?.averageTps), per(mine?.averageTps, sweeps[0]!.ours?.averageTps), true));
+      if (theirs?.peakThreads) {
+        out.push(row(workload, `threads at the peak, ${pair.set}`, theirs.peakThreads, mine?.peakThreads ?? null, theirs.peakThreads <= Math.max(...(mine?.threads ?? [0])), (v) => (v === null ? "-" : String(v))));
       }
-      out.push(row(workload, `average tps, ${pair.set}`, theirs?.averageTps ?? null, mine?.averageTps ?? null, false, number));
-      if (theirs?.peakThreads) out.push(row(workload, `threads at the peak, ${pair.set}`, theirs.peakThreads, mine?.peakThreads ?? null, theirs.peakThreads <= Math.max(...(mine?.threads ?? [0])), (v) => (v === null ? "-" : String(v))));
       const [g, h] = [growth(pair.published, workload), growth(pair.ours, workload)];
       if (g && h) out.push(row(workload, `p95, ${pair.set}: ${g.to} threads / ${g.from} (ours ${h.to} / ${h.from})`, g.factor, h.factor, g.from === h.from && g.to === h.to));
     });

@@ -68,7 +68,7 @@ export function timeChart(subject: Subject, index: number): ChartSpec | null {
   const p95: [number, number | null][] = [];
   const errors: [number, number | null][] = [];
   const outages: { from: number; to: number; label: string }[] = [];
-  const marks: { from: number; to: number; label: string }[] = [];
+  const groups: { from: number; to: number; label: string }[] = [];
   const round = (v: number) => Math.round(v * 100) / 100;
   for (const w of [...windows].sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt))) {
     const at = (Date.parse(w.startedAt) - start) / 1000;
@@ -79,7 +79,9 @@ export function timeChart(subject: Subject, index: number): ChartSpec | null {
     }
     // A gap in the lines: what lies between two windows was not measured.
     for (const line of [tps, p95]) line.push([round(at + w.windowSeconds), null]);
-    marks.push({ from: round(at), to: round(at + w.windowSeconds), label: `${w.workload}, ${w.threads} threads, repeat ${w.repeat + 1}${w.complete ? "" : ", cut short"}` });
+    const group = groups.at(-1);
+    if (group?.label === w.workload) group.to = round(at + w.windowSeconds);
+    else groups.push({ from: round(at), to: round(at + w.windowSeconds), label: w.workload });
     if (w.outage && w.outage.gapStartedAt !== null && w.outage.longestGapSeconds >= 1) {
       const from = at + w.outage.gapStartedAt;
       outages.push({ from: round(from), to: round(from + w.outage.longestGapSeconds), label: `no success for ${w.outage.longestGapSeconds.toFixed(1)} s` });
@@ -88,7 +90,7 @@ export function timeChart(subject: Subject, index: number): ChartSpec | null {
   return {
     kind: "time", id: `time-${index}`, title: `Intervals over time, ${subject.label}`, unit: "transactions per second; p95 in ms",
     series: [{ name: "tps", axis: 0, points: tps }, { name: "p95", axis: 1, points: p95 }, ...(errors.length ? [{ name: "errors", axis: 0 as const, points: errors }] : [])],
-    outages, windows: marks, description: outages.length ? `Shaded: ${outages.length} outage${outages.length === 1 ? "" : "s"} without a success.` : "No outage of a second or more.",
+    outages, groups, description: outages.length ? `Shaded: ${outages.length} outage${outages.length === 1 ? "" : "s"} without a success.` : "No outage of a second or more.",
   };
 }
 
@@ -96,7 +98,7 @@ function printedChart(subject: Subject, intervals: NonNullable<Subject["printedI
   return {
     kind: "time", id: `time-${index}`, title: `Intervals over time, ${subject.label}`, unit: "transactions per second; p95 in ms",
     series: [{ name: "tps", axis: 0, points: intervals.map((i) => [i.t, i.tps]) }, { name: "p95", axis: 1, points: intervals.map((i) => [i.t, i.p95]) }],
-    outages: [], windows: [], description: "As the source prints them.",
+    outages: [], groups: [], description: "As the source prints them.",
   };
 }
 

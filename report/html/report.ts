@@ -10,7 +10,7 @@ import type { Markup } from "./escape.ts";
 import type { ChartSpec } from "./spec.ts";
 import { style } from "./style.ts";
 import { summary } from "./summary.ts";
-import { allRunsTable, factsTable, figuresTable, key, nothing, percentileTable, rttTable, sweepTable, table, windowTable } from "./tables.ts";
+import { allRunsTable, costTable, factsTable, figuresTable, key, nothing, percentileTable, rttTable, sweepTable, table, windowTable } from "./tables.ts";
 import { topologyPicture } from "./topology.ts";
 
 export interface ReportOptions {
@@ -58,7 +58,7 @@ function figureOf(spec: ChartSpec, wide: boolean): Markup {
   const choice = "variants" in spec && spec.variants.length > 1
     ? html`<label class="controls">at <select data-for="${spec.id}">${spec.variants.map((v, i) => html`<option value="${i}"${raw(i === spec.chosen ? " selected" : "")}>${v.label}</option>`)}</select></label>`
     : nothing;
-  const at = "variants" in spec ? ` Shown first: ${spec.variants[spec.chosen]!.label}.` : "";
+  const at = "variants" in spec ? html` <span class="printed">Shown: <span class="shown">${spec.variants[spec.chosen]!.label}</span>.</span>` : nothing;
   return html`<figure aria-labelledby="${spec.id}-title"><figcaption id="${spec.id}-title">${spec.title}<small>${spec.unit}. ${spec.description}${at} ${choice}</small></figcaption>
 <div class="chart${wide ? " wide" : ""}" data-chart="${spec.id}" role="img" aria-label="${spec.title}. The values are in the table beside it."></div></figure>`;
 }
@@ -84,7 +84,7 @@ function topologySection(shown: Subject[], chart: Draw): Markup {
     const picture = topologyPicture(subject, i);
     if (!picture) return [];
     return [html`<div class="pair"><div class="card"><h3>${key(i)}${subject.label}</h3>${picture}</div>${chart(rttChart(subject, i))}</div>
-<details class="later"><summary>Round trips, ${subject.label}</summary>${rttTable(subject)}</details>`];
+<details class="later beside"><summary>Round trips, ${subject.label}</summary>${rttTable(subject)}</details>`];
   });
   const without = shown.filter((s) => !s.context?.topology);
   return html`<section id="topology" aria-labelledby="topology-title"><h2 id="topology-title">Topology</h2>${cards}
@@ -97,18 +97,20 @@ function barSection(comparison: Comparison, chart: Draw): Markup {
   const shown = comparison.subjects.slice(0, SHOWN);
   const value = (i: number, test: string, metric: "qps" | "avg") => charts.flatMap((c) => (c.kind === "bars" && c.id.startsWith(`bars-${metric}`) && c.categories.includes(test) ? (c.series.find((s) => s.colour === i)?.values[c.categories.indexOf(test)] ?? []) : []))[0];
   const tests = [...new Set(charts.flatMap((c) => (c.kind === "bars" ? c.categories : [])))];
-  const rows = tests.flatMap((test) => shown.map((s, i) => html`<tr${raw(i === 0 ? " class=\"first\"" : "")}><td>${test}</td><th scope="row">${key(i)}${s.label}</th>${(["qps", "avg"] as const).map((m) => html`<td class="n">${value(i, test, m)?.toLocaleString("en-US", { maximumFractionDigits: 2 }) ?? "-"}</td>`)}</tr>`));
+  const drawn = (i: number) => charts.some((c) => c.kind === "bars" && c.series.some((x) => x.colour === i));
+  const rows = tests.flatMap((test) => shown.flatMap((s, i) => (!drawn(i) ? [] : html`<tr${raw(i === 0 ? " class=\"first\"" : "")}><td>${test}</td><th scope="row">${key(i)}${s.label}</th>${(["qps", "avg"] as const).map((m) => html`<td class="n">${value(i, test, m)?.toLocaleString("en-US", { maximumFractionDigits: 2 }) ?? "-"}</td>`)}</tr>`)));
   return html`<section id="tests" aria-labelledby="tests-title"><h2 id="tests-title">All tests at ${threads ?? 0} threads</h2><div class="pair">${charts.map((c) => chart(c))}</div>
 ${table("Queries per second and mean latency by test", "", [{ text: "test" }, { text: "run" }, { text: "qps", n: true }, { text: "avg ms", n: true }], rows)}</section>`;
 }
 
 function workloadSection(comparison: Comparison, block: Block, index: number, chart: Draw): Markup {
   const evidence = evidenceLines({ ...comparison, subjects: comparison.subjects.slice(0, SHOWN) }, block);
-  return html`<section id="workload-${index}" aria-labelledby="workload-${index}-title" class="later"><h2 id="workload-${index}-title">${block.key}${comparison.forced ? " (not the same work)" : ""}</h2>
+  return html`<section id="workload-${index}" aria-labelledby="workload-${index}-title"><h2 id="workload-${index}-title">${block.key}${comparison.forced ? " (not the same work)" : ""}</h2>
 <div class="pair">${sweepCharts(comparison, block).map((c) => chart(c))}</div>
 ${figuresTable(comparison, block)}
 ${evidence.length ? html`<ul>${evidence.map((e) => html`<li>${e}</li>`)}</ul>` : nothing}
 ${sweepTable(comparison, block)}
+${costTable(comparison, block)}
 <div class="pair">${latencyCharts(comparison, block).map((c) => chart(c))}</div>
 ${percentileTable(comparison, block)}</section>`;
 }
@@ -126,16 +128,16 @@ ${table("Ratios between topologies, and growth over threads", "Absolute figures 
 function timeSection(shown: Subject[], chart: Draw): Markup {
   const parts = shown.flatMap((subject, i) => {
     const spec = timeChart(subject, i);
-    return spec ? [html`${chart(spec, true)}<details class="later long"><summary>${subject.printedIntervals ? "Intervals" : "Windows"}, ${subject.label}</summary>${windowTable(subject)}</details>`] : [];
+    return spec ? [html`${chart(spec, true)}<details class="later long beside"><summary>${subject.printedIntervals ? "Intervals" : "Windows"}, ${subject.label}</summary>${windowTable(subject)}</details>`] : [];
   });
-  return html`<section id="time" aria-labelledby="time-title" class="later"><h2 id="time-title">Over time</h2>${parts.length ? parts : html`<p>No intervals on record.</p>`}</section>`;
+  return html`<section id="time" aria-labelledby="time-title"><h2 id="time-title">Over time</h2>${parts.length ? parts : html`<p>No intervals on record.</p>`}</section>`;
 }
 
 function environmentSection(comparison: Comparison): Markup {
   const { work, subjects } = comparison;
   const labels = subjects.map((s) => s.label);
   const lines = [...work.unstated.map((u) => `not stated: ${u.what} (${u.missing.length > 4 ? `${u.missing.length} of ${subjects.length}` : u.missing.join(", ")})`), ...work.differences.map((d) => `${d.kind}: ${describeDifference(d, labels)}`)];
-  return html`<section id="environment" aria-labelledby="environment-title" class="later"><h2 id="environment-title">Environment</h2>
+  return html`<section id="environment" aria-labelledby="environment-title"><h2 id="environment-title">Environment</h2>
 ${subjects.length > 1 ? html`<h3>Same work?</h3><p>${work.incompatible.length === 0 ? "As far as it is stated: the same data, table options, reconnects and statements per transaction." : "No; see the top of the page."}</p><ul>${lines.map((l) => html`<li>${l}</li>`)}</ul>` : nothing}
 ${factsTable(comparison)}
 <h3>To be known before the figures are used</h3><ul>${caveatLines(subjects.slice(0, SHOWN)).map((c) => html`<li>${c.replace(/^note\s+/, "")}</li>`)}</ul>

@@ -9,7 +9,7 @@ export type ChartSpec =
   /** Over thread counts; equal steps between them. half: half of the 95 % interval. */
   | Base & { kind: "lines"; threads: number[]; logarithmic: boolean; series: LineSeries[] }
   /** One run over its time. */
-  | Base & { kind: "time"; series: { name: string; axis: 0 | 1; points: [seconds: number, value: number | null][] }[]; outages: Mark[]; windows: Mark[] }
+  | Base & { kind: "time"; series: { name: string; axis: 0 | 1; points: [seconds: number, value: number | null][] }[]; outages: Mark[]; /** Stretches of one workload. */ groups: Mark[] }
   /** One curve per subject, for each of several thread counts that the reader can choose. */
   | Base & { kind: "percentiles" | "density"; chosen: number; variants: { label: string; series: { name: string; colour: number; points: [number, number][] }[] }[] }
   | Base & { kind: "bars"; categories: string[]; series: { name: string; colour: number; values: (number | null)[] }[] }

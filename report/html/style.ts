@@ -29,6 +29,11 @@ nav ul { list-style: none; display: flex; flex-wrap: wrap; gap: 4px 16px; paddin
 .warning { background: var(--warn-bg); border-left: 4px solid var(--danger); padding: 8px 12px; margin: 0 0 12px; }
 .bad { color: var(--danger); font-weight: 600; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 460px), 1fr)); gap: 16px; }
+.pair { margin-bottom: 16px; }
+.pair > figure, .pair > .card { margin: 0; }
+.card h3 { margin-top: 0; }
+.printed { display: none; }
+tbody th[scope=row] { min-width: 8em; overflow-wrap: break-word; }
 .pair > *, figure, .card { min-width: 0; }
 figure, .card { background: var(--surface); border: 1px solid var(--grid); border-radius: 8px; margin: 0 0 16px; padding: 12px; }
 figcaption { font-weight: 600; }
@@ -49,7 +54,6 @@ thead th { border-bottom: 2px solid var(--grid); vertical-align: bottom; }
 tbody tr { border-top: 1px solid var(--grid); }
 tbody th { font-weight: 600; }
 tr.first { border-top-width: 2px; }
-.key { display: inline-block; width: .7em; height: .7em; border-radius: 2px; margin-right: .4em; }
 details { background: var(--surface); border: 1px solid var(--grid); border-radius: 8px; margin: 0 0 12px; padding: 8px 12px; }
 summary { cursor: pointer; font-weight: 600; }
 pre { overflow-x: auto; font-size: .8rem; line-height: 1.4; margin: 8px 0 0; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -72,6 +76,7 @@ pre { overflow-x: auto; font-size: .8rem; line-height: 1.4; margin: 8px 0 0; whi
 @media print {
   body { background: #fff; font-size: 10pt; }
   nav, .skip, .controls { display: none; }
+  .printed { display: inline; }
   main, header { max-width: none; padding: 0; }
   figure, .card, .scroll, details { border-color: #999; break-inside: avoid; }
   .scroll { overflow: visible; }

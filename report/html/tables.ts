@@ -17,7 +17,7 @@ export function table(caption: string, note: string, head: readonly { text: stri
 <thead><tr>${head.map((h) => html`<th scope="col"${raw(h.n ? " class=\"n\"" : "")}>${h.text}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-export const key = (index: number): Markup => raw(`<span class="key" style="background:var(--series-${index % SHOWN})" aria-hidden="true"></span>`);
+export const key = (index: number): Markup => raw(`<span style="color:var(--series-${index % SHOWN})" aria-hidden="true">&#9632;</span>&#160;`);
 
 interface Column { head: string; show: boolean; n?: boolean; cell: (c: Cell) => Markup }
 
@@ -26,24 +26,38 @@ export function figuresTable(comparison: Comparison, block: Block): Markup {
   const cells = block.rows.flatMap((r) => r.cells.filter((c) => c.subject < SHOWN));
   if (cells.length === 0) return nothing;
   const any = (has: (c: Cell) => boolean) => cells.some(has);
-  const metric = (m: Metric, head: string): Column => ({
+  const metric = (m: Metric, head: string, spread = false): Column => ({
     head, n: true, show: any((c) => c.point[m] !== null),
-    cell: (c) => (c.point[m] ? html`<td class="n" data-metric="${m}" data-value="${c.point[m].mean}">${figure(c.point[m])}</td>` : html`<td class="n">-</td>`),
+    cell: (c) => (c.point[m] ? html`<td class="n" data-metric="${m}" data-value="${c.point[m].mean}">${spread ? figure(c.point[m]) : number(c.point[m].mean)}</td>` : html`<td class="n">-</td>`),
   });
   const ratio = (m: Metric, head: string): Column => ({
     head, n: true, show: any((c) => c.ratios[m] !== undefined),
     cell: (c) => (c.ratios[m] ? html`<td class="n" data-metric="${m}-ratio" data-value="${c.ratios[m].value}">${ratioText(c.ratios[m])}</td>` : html`<td class="n">${c.subject === 0 ? "baseline" : "-"}</td>`),
   });
-  const text = (head: string, show: (c: Cell) => boolean, of: (c: Cell) => string): Column => ({ head, n: true, show: any(show), cell: (c) => html`<td class="n">${of(c)}</td>` });
   const columns = [
-    metric("tps", "tps"), ratio("tps", "tps ratio"), metric("qps", "qps"), metric("avg", "avg ms"), metric("p95", "p95 ms"), ratio("p95", "p95 ratio"), metric("p99", "p99 ms"),
-    text("floor of avg by RTT", (c) => c.floor !== null && c.floor.ms > 0, floorText), text("extra per ms of RTT", (c) => c.penalty !== null, penaltyText),
-    text("per million transactions", (c) => c.perMillion !== null, (c) => moneyText(comparison.subjects[c.subject]!, c.perMillion)),
+    metric("tps", "tps", true), ratio("tps", "tps ratio"), metric("qps", "qps"), metric("avg", "avg ms"), metric("p95", "p95 ms", true), ratio("p95", "p95 ratio"), metric("p99", "p99 ms"),
     { head: "remarks", show: any((c) => flags(c.point).length > 0), cell: (c: Cell) => html`<td class="wrap">${flags(c.point).map((f) => html`<div${raw(/CUT|SATURATED|outage|error/.test(f) ? " class=\"bad\"" : "")}>${f}</div>`)}</td>` },
   ].filter((c) => c.show);
-  const rows = block.rows.flatMap((row) => row.cells.filter((c) => c.subject < SHOWN).map((cell, i) => html`<tr${raw(i === 0 ? " class=\"first\"" : "")} data-workload="${block.key}" data-threads="${row.threads}" data-subject="${comparison.subjects[cell.subject]!.label}">
+  return pointTable(comparison, block, `Figures, ${block.key}`, "", columns);
+}
+
+/** What distance and machines cost at each point; nothing when no subject has round-trip times or a price. */
+export function costTable(comparison: Comparison, block: Block): Markup {
+  const cells = block.rows.flatMap((r) => r.cells.filter((c) => c.subject < SHOWN));
+  const text = (head: string, show: (c: Cell) => boolean, of: (c: Cell) => string): Column => ({ head, n: true, show: cells.some(show), cell: (c) => html`<td class="n">${of(c)}</td>` });
+  const columns = [
+    text("floor of avg by RTT", (c) => c.floor !== null && c.floor.ms > 0, floorText), text("extra per ms of RTT", (c) => c.penalty !== null, penaltyText),
+    text("per million transactions", (c) => c.perMillion !== null, (c) => moneyText(comparison.subjects[c.subject]!, c.perMillion)),
+  ].filter((c) => c.show);
+  if (columns.length === 0) return nothing;
+  const run = (c: Cell) => comparison.subjects[c.subject]!.kind === "run";
+  return pointTable(comparison, block, `What distance and machines cost, ${block.key}`, "Floor: the least that round trips alone allow, against the measured mean. Extra: change of the mean latency, and of tps, per ms of the longest round trip, against the baseline.", columns, run);
+}
+
+function pointTable(comparison: Comparison, block: Block, caption: string, note: string, columns: Column[], only: (c: Cell) => boolean = () => true): Markup {
+  const rows = block.rows.flatMap((row) => row.cells.filter((c) => c.subject < SHOWN && only(c)).map((cell, i) => html`<tr${raw(i === 0 ? " class=\"first\"" : "")} data-workload="${block.key}" data-threads="${row.threads}" data-subject="${comparison.subjects[cell.subject]!.label}">
 <td class="n">${row.threads}</td><th scope="row">${key(cell.subject)}${comparison.subjects[cell.subject]!.label}</th>${columns.map((c) => c.cell(cell))}</tr>`));
-  return table(`Figures, ${block.key}`, "", [{ text: "threads", n: true }, { text: "run" }, ...columns.map((c) => ({ text: c.head, n: c.n ?? false }))], rows);
+  return table(caption, note, [{ text: "threads", n: true }, { text: "run" }, ...columns.map((c) => ({ text: c.head, n: c.n ?? false }))], rows);
 }
 
 /** Average, peak and saturation over the sweep, one line per subject. */
@@ -111,7 +125,7 @@ export function factsTable(comparison: Comparison): Markup {
     { what: "started", values: shown.map((s) => s.startedAt) }, { what: "source", values: shown.map((s) => s.source) },
   ];
   const rows = [...groups, ...extra].filter((g) => g.values.some((v) => v !== null)).map(({ what, values }) => {
-    const differs = new Set(values.map(String)).size > 1;
+    const differs = new Set(values.filter((v) => v !== null).map(String)).size > 1;
     return html`<tr><th scope="row">${what}${differs && shown.length > 1 ? html` <span class="quiet">(differs)</span>` : nothing}</th>${values.map((v) => html`<td class="wrap">${v === null ? "not stated" : v}</td>`)}</tr>`;
   });
   return table("Work, method and environment", "", [{ text: "" }, ...shown.map((s) => ({ text: s.label }))], rows);

@@ -6,7 +6,7 @@ import { html, raw } from "./escape.ts";
 import type { Markup } from "./escape.ts";
 
 const NODE_WIDTH = 150;
-const NODE_HEIGHT = 44;
+const NODE_HEIGHT = 56;
 const GAP = 14;
 const SITE_GAP = 110;
 
@@ -52,7 +52,7 @@ function nodeMark(name: string, role: string, x: number, y: number, proxy: strin
   const shape = role === "database"
     ? `<path d="M${x} ${y + 7}a${NODE_WIDTH / 2} 7 0 0 1 ${NODE_WIDTH} 0v${NODE_HEIGHT - 14}a${NODE_WIDTH / 2} 7 0 0 1 -${NODE_WIDTH} 0z" fill="var(--surface)" stroke="${colour}" stroke-width="2"/><path d="M${x} ${y + 7}a${NODE_WIDTH / 2} 7 0 0 0 ${NODE_WIDTH} 0" fill="none" stroke="${colour}" stroke-width="2"/>`
     : `<rect x="${x}" y="${y}" width="${NODE_WIDTH}" height="${NODE_HEIGHT}" rx="${role === "proxy" ? 20 : 4}" fill="var(--surface)" stroke="${colour}" stroke-width="2"/>`;
-  return html`${raw(shape)}<text x="${x + NODE_WIDTH / 2}" y="${y + 24}" text-anchor="middle">${clip(name, 20)}</text><text class="small" x="${x + NODE_WIDTH / 2}" y="${y + 37}" text-anchor="middle">${clip(below, 26)}</text>`;
+  return html`${raw(shape)}<text x="${x + NODE_WIDTH / 2}" y="${y + 32}" text-anchor="middle">${clip(name, 20)}</text><text class="small" x="${x + NODE_WIDTH / 2}" y="${y + 46}" text-anchor="middle">${clip(below, 26)}</text>`;
 }
 
 function link(a: Box, b: Box, ms: number | null): Markup {

@@ -20,14 +20,14 @@ function palette(): Palette {
   const style = getComputedStyle(document.documentElement);
   const read = (name: string) => style.getPropertyValue(name).trim();
   return {
-    text: read("--text"), muted: read("--muted"), grid: read("--grid"), surface: read("--surface"), danger: read("--danger"),
+    font: getComputedStyle(document.body).fontFamily, text: read("--text"), muted: read("--muted"), grid: read("--grid"), surface: read("--surface"), danger: read("--danger"),
     series: Array.from({ length: 8 }, (_, i) => read(`--series-${i}`)),
   };
 }
 
 function paint(d: Drawn): void {
   d.chart.resize();
-  d.chart.setOption(optionsFor(d.spec, palette(), d.variant, d.holder.clientWidth < 480), { notMerge: true });
+  d.chart.setOption(optionsFor(d.spec, palette(), d.variant, d.holder.clientWidth), { notMerge: true });
 }
 
 function draw(holder: HTMLElement): void {
@@ -70,6 +70,8 @@ for (const select of document.querySelectorAll<HTMLSelectElement>("select[data-f
       const d = drawn.get(id);
       if (!d) continue;
       d.variant = Number(select.value);
+      const shown = d.holder.closest("figure")?.querySelector(".shown");
+      if (shown) shown.textContent = select.selectedOptions[0]!.textContent;
       paint(d);
     }
   });
@@ -78,6 +80,12 @@ for (const select of document.querySelectorAll<HTMLSelectElement>("select[data-f
 const repaint = () => { for (const d of drawn.values()) paint(d); };
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 matchMedia("print").addEventListener("change", () => { drawAll(); repaint(); });
-// Everything has to be there before the printer looks.
-addEventListener("beforeprint", () => { for (const d of document.querySelectorAll("details")) d.dataset["wasOpen"] = String(d.open); drawAll(); });
+// Everything has to be there before the printer looks: charts not yet seen, and the tables that belong to them.
+const beside = [...document.querySelectorAll<HTMLDetailsElement>("details.beside:not([open])")];
+addEventListener("beforeprint", () => {
+  for (const d of beside) d.dataset["closed"] = String(!d.open);
+  for (const d of beside) d.open = true;
+  drawAll();
+});
+addEventListener("afterprint", () => { for (const d of beside) d.open = d.dataset["closed"] !== "true"; });
 document.documentElement.dataset["ready"] = "true";
