@@ -31,7 +31,7 @@ export function standInFolder(): string {
  * their names.
  */
 export function standInPath(names: string[]): string {
-  const folder = join(standInFolder(), names.join("+"));
+  const folder = join(standInFolder(), names.map((name) => name.replace(/^pulumi-/, "")).join("+"));
   for (const name of names) {
     const file = join(folder, name);
     const script = [
