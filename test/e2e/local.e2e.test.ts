@@ -30,7 +30,6 @@ test("up: from nothing to results", async () => {
   assert.deepEqual(out["results"].map((r: { workload: string }) => r.workload), ["oltp_read_only", "oltp_write_only", "oltp_read_write"]);
   for (const r of out["results"]) {
     assert.ok(r.tps > 0 && r.latency.avg > 0 && r.latency.p95 <= r.latency.p99 && r.latency.p99 <= r.latency.max, JSON.stringify(r));
-    assert.equal(r.errors, 0, JSON.stringify(r));
   }
   assert.equal(out["database"].facts.size, 3);
   assert.equal(out["proxy"].kind, "haproxy");
@@ -49,6 +48,8 @@ test("up: from nothing to results", async () => {
   assert.equal(result.runId, out["runId"]);
   assert.deepEqual(result.spec.context.rttMatrix, out["rttMatrix"], "the result can be judged alone");
   assert.equal(result.verify?.ok, true);
+  // Two threads on a thousand rows do meet now and then: sysbench ignores these codes, anything else is a fault.
+  for (const s of result.steps) assert.deepEqual(Object.keys(s.errors.byCode).filter((code) => !["1213", "1020", "1205"].includes(code)), [], JSON.stringify(s.errors));
   const write = result.steps.find((s) => s.workload === "oltp_write_only")!;
   assert.ok(write.latency!.avg >= 10, `a commit crosses the WAN at least once: ${write.latency!.avg} ms`);
 });
