@@ -114,9 +114,8 @@ export function resolveEngine(say: Say = sayOnStderr): Promise<Engine> {
 }
 
 async function resolve(say: Say): Promise<Engine> {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const node = nodeBinary();
-  if (node === process.execPath && (major < 22 || (major === 22 && minor < 18))) {
+  if (node === process.execPath && Number(process.versions.node.split(".")[0]) < 24) {
     throw new ToolError(`Node ${process.versions.node} can't run this project, and npm installed no newer one: run npm ci (it brings Node 24 for Linux on x86-64), or install Node 24`);
   }
   const engine = await locate(neededVersion(), say);
