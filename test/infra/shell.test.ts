@@ -1,0 +1,109 @@
+/** The pieces of bash that steps are made of, run for real in a folder of their own. */
+import { after, test } from "node:test";
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { ensurePackages, heredoc, writeFile } from "../../infra/scripts.ts";
+import { asRoot, shellQuote } from "../../infra/shell.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "meshbench-shell-"));
+after(() => rmSync(dir, { recursive: true, force: true }));
+
+function bash(script: string, input = "", env: Record<string, string> = {}): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync("bash", ["-c", `set -euo pipefail\n${script}`], { input, encoding: "utf8", cwd: dir, env: { ...process.env, ...env } });
+}
+
+/** As the command provider runs a step: the command line by a shell, the rest on stdin. */
+function step(script: string, input?: string): { status: number | null; stdout: string; stderr: string } {
+  const call = asRoot("step", script, false, input);
+  return spawnSync("sh", ["-c", call.command], { input: call.stdin, encoding: "utf8", cwd: dir });
+}
+
+/** Any text that a file on a node could hold; a shell knows no NUL. */
+const text = fc.string({ unit: "grapheme", maxLength: 200 }).filter((s) => !s.includes("\0"));
+const nasty = fc.oneof(text, fc.constantFrom("$HOME `id` $(id) \\ \" ' !", "END_OF_FILE", "END_OF_FILE\nEND_OF_FILE_\n", "a\n\n\n", "", "EOF", "\\\n", "%s %d\n"));
+
+test("a quoted text reaches a program as it is", () => {
+  fc.assert(fc.property(nasty, (value) => {
+    assert.equal(bash(`printf '%s' ${shellQuote(value)}`).stdout, value);
+  }), { numRuns: 50 });
+});
+
+test("a here-document gives back any text, with one line break at its end", () => {
+  fc.assert(fc.property(nasty, (value) => {
+    assert.equal(bash(`cat ${heredoc(value)}`).stdout, value.endsWith("\n") ? value : `${value}\n`);
+  }), { numRuns: 50 });
+});
+
+test("a file is written whole, with its mode, and says whether it changed", () => {
+  const path = join(dir, "etc/deep/it's a file.conf");
+  const write = (content: string, mode?: string): string => bash(`changed=0\n${writeFile(path, content, mode)}\necho $changed`).stdout.trim();
+  assert.equal(write("one\n"), "1");
+  assert.equal(readFileSync(path, "utf8"), "one\n");
+  assert.equal(statSync(path).mode & 0o777, 0o644);
+  assert.equal(write("one\n"), "0", "the same content is no change");
+  assert.equal(write("two\n", "0600"), "1");
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(join(dir, "etc/deep")), ["it's a file.conf"], "no half-written file stays");
+});
+
+test("a file that will be private is at no moment readable by others", () => {
+  const path = join(dir, "private/key");
+  const script = writeFile(path, "secret\n", "0600");
+  // The mode that the new file has before chmod, and the caller's umask afterwards.
+  const seen = bash(`umask 022; changed=0\n${script.replace(`chmod 0600`, `stat -c %a ${path}.new; chmod 0600`)}\numask`);
+  assert.equal(seen.stdout, "600\n0022\n");
+});
+
+test("packages that are there are not installed again, and missing ones are named", () => {
+  const fake = join(dir, "bin");
+  mkdirSync(fake);
+  writeFileSync(join(fake, "dpkg-query"), '#!/bin/bash\n[ "$3" = there ] && echo installed\n');
+  writeFileSync(join(fake, "apt-get"), `#!/bin/bash\necho "$@" >> ${dir}/apt.log\n`);
+  for (const name of readdirSync(fake)) chmodSync(join(fake, name), 0o755);
+  const path = { PATH: `${fake}:${process.env["PATH"]}` };
+
+  assert.deepEqual(bash(ensurePackages(["there"]), "", path).stderr, "");
+  assert.equal(existsSync(join(dir, "apt.log")), false, "nothing to do, nothing asked");
+
+  const ran = bash(ensurePackages(["there", "absent", "absent-too"]), "", path);
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.equal(ran.stderr, "installing absent absent-too\n");
+  const calls = readFileSync(join(dir, "apt.log"), "utf8").trim().split("\n");
+  assert.equal(calls.length, 2);
+  assert.match(calls[0]!, / update$/);
+  assert.match(calls[1]!, / install -y --no-install-recommends absent absent-too$/);
+
+  writeFileSync(join(fake, "apt-get"), '#!/bin/bash\necho "E: no such package" >&2; exit 100\n');
+  const failed = bash(`${ensurePackages(["absent"])}\necho "never here"`, "", path);
+  assert.notEqual(failed.status, 0);
+  assert.match(failed.stderr, /E: no such package/);
+  assert.match(failed.stderr, /apt-get could not install absent/);
+  assert.doesNotMatch(failed.stdout, /never here/);
+});
+
+test("a step's script comes on stdin in front of the step's own input, of any length and any characters", () => {
+  const input = `pässword\n${"x".repeat(200_000)}\nend`;
+  const ran = step('read -r first; rest=$(cat); echo "$first ${#rest} ${rest: -3} µ"', input);
+  assert.equal(ran.stderr, "");
+  assert.equal(ran.stdout, "pässword 200004 end µ\n");
+});
+
+test("a failing command in the middle of a step ends it", () => {
+  const ran = step("echo before; false; echo after");
+  assert.notEqual(ran.status, 0);
+  assert.equal(ran.stdout, "before\n");
+  const unset = step('echo "$nowhere"; echo after');
+  assert.notEqual(unset.status, 0);
+  assert.equal(unset.stdout, "");
+});
+
+test("neither script nor input stands in the command line that an error would show", () => {
+  const { command } = asRoot("east-1-galera", "password=hunter2", false, "hunter2");
+  assert.doesNotMatch(command, /hunter2/);
+  assert.match(command, / east-1-galera$/);
+  assert.match(asRoot("x", "true", true).command, /^sudo bash /);
+});
