@@ -12,7 +12,7 @@ import { applyNetwork } from "./network.ts";
 import { createNode, deleteNode, nodeCommand, startNode, stopNode } from "./nodes.ts";
 import { listLabs } from "./registry.ts";
 import { LabError } from "./run.ts";
-import { labName, networkRequest, nodeName, nodeRequest, parse } from "./schema.ts";
+import { labName, networkName, networkRequest, nodeName, nodeRequest, parse } from "./schema.ts";
 
 const print = (value: unknown): void => void process.stdout.write(JSON.stringify(value, null, 2) + "\n");
 
@@ -96,7 +96,7 @@ network
   .description('remove the lab\'s network and every node in it; --lab, or stdin: {"lab"}')
   .option("--lab <lab>", "name of the lab", (value: string) => parse(labName, value, "--lab"))
   .action(async (options: { lab?: string }) => {
-    const name = options.lab ?? (await readInput(networkRequest.pick({ lab: true }).loose(), "network")).lab;
+    const name = options.lab ?? (await readInput(networkName, "network")).lab;
     print(await purgeLab(name));
   });
 

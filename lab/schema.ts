@@ -53,6 +53,9 @@ export const networkRequest = z
       pairs.add(pair);
     });
   });
+/** What `network delete` needs of a network; the rest of its description may come along. */
+export const networkName = z.looseObject({ lab: labName });
+
 export type NetworkRequest = z.infer<typeof networkRequest>;
 
 const publicKey = z

@@ -98,6 +98,7 @@ test("the command line says in one line what is wrong, with exit code 1 and noth
     [["network", "apply"], '{"lab":"x","sites":[]}', /^lab: network: sites: .*\n$/],
     [["node", "delete", "--lab", "Bad_Name", "--name", "x"], "", /^lab: --lab: lab name: .*"Bad_Name"\)\n$/],
     [["node", "start", "--lab", "no-such-lab", "--name", "x"], "", /^lab: there is no lab "no-such-lab".*\n$/],
+    [["network", "delete"], "{}", /^lab: network: lab: .*\n$/],
     [["purge"], "", /^lab: purge: --lab <lab>, --all or --expired is needed\n$/],
   ] as const) {
     const result = cli([...args], input);
