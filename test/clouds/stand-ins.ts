@@ -1,0 +1,72 @@
+/** What the shipped cloud stacks need to run on this machine: moto, a laboratory with the stack's sites, stand-ins on PATH. */
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { parse } from "yaml";
+import type { ConfigInput } from "../../infra/config/schema.ts";
+import { checkout, nodeBinary } from "../../tools/paths.ts";
+import { TestStack } from "../e2e/stack.ts";
+import { startMoto, type Moto } from "../standins/pulumi-resource-aws/moto.ts";
+
+/** The committed stack file as checkConfig's input. */
+export function shippedConfig(stack: string): ConfigInput {
+  const { config } = parse(readFileSync(join(checkout, `Pulumi.${stack}.yaml`), "utf8")) as { config: Record<string, unknown> };
+  return Object.fromEntries(Object.entries(config).map(([k, v]) => [k.replace(/^meshbench:/, ""), v])) as unknown as ConfigInput;
+}
+
+export interface CloudStackArgs {
+  stack: TestStack;
+  /** Sites of the laboratory by the names of the stack's. */
+  sites: { name: string; nat?: boolean }[];
+  rttMs?: number;
+}
+
+export class CloudStack {
+  readonly stack: TestStack;
+  readonly moto: Moto;
+  readonly #folder: string;
+  readonly #before: Record<string, string | undefined> = {};
+
+  private constructor(stack: TestStack, moto: Moto) {
+    this.stack = stack;
+    this.moto = moto;
+    this.#folder = mkdtempSync(join(tmpdir(), "meshbench-stand-ins-"));
+  }
+
+  /** The environment of this process is what the engine gets: set here, put back by stop(). */
+  static async start({ stack, sites, rttMs = 10 }: CloudStackArgs): Promise<CloudStack> {
+    const clouds = new CloudStack(stack, await startMoto());
+    const links = sites.flatMap((a, i) => sites.slice(i + 1).map((b) => ({ between: [a.name, b.name], rttMs })));
+    const made = spawnSync(nodeBinary(), ["lab/cli.ts", "network", "apply"], { cwd: checkout, input: JSON.stringify({ lab: stack.lab, sites, links }), encoding: "utf8" });
+    if (made.status !== 0) { await clouds.stop(); throw new Error(made.stderr); }
+    clouds.launcher("pulumi-resource-aws");
+    clouds.environment({
+      AWS_ENDPOINT_URL: clouds.moto.url, AWS_ACCESS_KEY_ID: "stand-in", AWS_SECRET_ACCESS_KEY: "stand-in", AWS_EC2_METADATA_DISABLED: "true",
+      MESHBENCH_STANDIN_LAB: stack.lab, PATH: `${clouds.#folder}${delimiter}${process.env["PATH"] ?? ""}`,
+    });
+    return clouds;
+  }
+
+  /** Puts the stand-in of that name under test/standins on the engine's PATH. */
+  launcher(name: string): void {
+    mkdirSync(this.#folder, { recursive: true });
+    const file = join(this.#folder, name);
+    writeFileSync(file, `#!/bin/sh\nexport NODE_COMPILE_CACHE='${join(checkout, ".meshbench", "compile-cache")}'\nexec '${nodeBinary()}' '${join(checkout, "test", "standins", name, "main.ts")}' "$@"\n`);
+    chmodSync(file, 0o755);
+  }
+
+  environment(values: Record<string, string | undefined>): void {
+    for (const [key, value] of Object.entries(values)) {
+      if (!(key in this.#before)) this.#before[key] = process.env[key];
+      if (value === undefined) delete process.env[key]; else process.env[key] = value;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.environment(this.#before);
+    await this.moto.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+    this.stack.remove();
+  }
+}

@@ -1,0 +1,153 @@
+/** An instance lives twice: in moto, which knows subnets, images, keys and groups, and as a node on this machine, which boots. */
+import * as sdk from "@aws-sdk/client-ec2";
+import { orGone, retag, tagged, tagsOf } from "./client.ts";
+import { between, oneOf, open, type Call, type Kind } from "./kind.ts";
+import { lab, labName, labNodes } from "./lab.ts";
+import { isObject, type Value, type Values } from "../pulumi-resource-command/values.ts";
+
+interface Inputs {
+  ami: string;
+  instanceType: string;
+  subnetId: string;
+  keyName?: string;
+  vpcSecurityGroupIds?: string[];
+  userData?: string;
+  tags?: Record<string, string>;
+  rootBlockDevice?: { volumeSize?: number; volumeType?: string; iops?: number; throughput?: number; tags?: Record<string, string> };
+  metadataOptions?: { httpTokens?: "required" | "optional" };
+}
+
+const oneNamed = (name: string, variable: string): boolean => (process.env[variable] ?? "").split(",").includes(name);
+
+function nested(allowed: Record<string, (value: Value) => string | undefined>) {
+  return (value: Value): string | undefined => {
+    if (!isObject(value)) return "expected an object";
+    for (const [key, inner] of Object.entries(value)) {
+      const rule = allowed[key];
+      if (!rule) return `"${key}" is no argument here`;
+      const reason = inner === null ? undefined : rule(inner);
+      if (reason) return `${key}: ${reason}`;
+    }
+    return undefined;
+  };
+}
+const any = (): undefined => undefined;
+
+export const instance: Kind = {
+  required: [],
+  optional: ["ami", "instanceType", "subnetId", "vpcSecurityGroupIds", "keyName", "userData", "metadataOptions", "rootBlockDevice", "creditSpecification", "instanceMarketOptions", "tags"],
+  rules: {
+    metadataOptions: nested({ httpEndpoint: oneOf("enabled", "disabled"), httpTokens: oneOf("optional", "required"), httpPutResponseHopLimit: between(1, 64) }),
+    rootBlockDevice: nested({
+      volumeType: oneOf("standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"), volumeSize: between(1, 65_536), iops: between(100, 256_000), throughput: between(125, 2000),
+      encrypted: oneOf(true, false), deleteOnTermination: oneOf(true, false), tags: any,
+    }),
+    creditSpecification: (value, inputs) => nested({ cpuCredits: oneOf("standard", "unlimited") })(value) ??
+      (/^t\d/.test(String(inputs["instanceType"])) ? undefined : `The ${String(inputs["instanceType"])} instance type does not support specifying CpuCredits.`),
+    instanceMarketOptions: nested({ marketType: oneOf("spot", "capacity-block"), spotOptions: any }),
+    userData: (value) => (Buffer.byteLength(String(value)) <= 16_384 ? undefined : "expected length of user_data to be in the range (0 - 16384)"),
+  },
+  replaced: ["ami", "subnetId", "keyName", "instanceMarketOptions", "rootBlockDevice.encrypted"],
+  computed: ["arn", "privateIp", "publicIp", "privateDns", "publicDns", "instanceState", "availabilityZone", "primaryNetworkInterfaceId"],
+
+  async create(inputs, call) {
+    const given = open<Inputs>(inputs);
+    const name = given.tags?.["Name"] ?? call.name;
+    if (oneNamed(name, "MESHBENCH_STANDIN_NO_CAPACITY"))
+      throw new Error(`creating EC2 Instance: operation error EC2: RunInstances, InsufficientInstanceCapacity: We currently do not have sufficient ${given.instanceType} capacity in the Availability Zone you requested.`);
+    await requireImage(given.ami, call);
+    const made = await call.ec2.send(new sdk.RunInstancesCommand({
+      MinCount: 1, MaxCount: 1, ImageId: given.ami, InstanceType: given.instanceType as sdk._InstanceType, SubnetId: given.subnetId,
+      ...(given.keyName === undefined ? {} : { KeyName: given.keyName }), SecurityGroupIds: given.vpcSecurityGroupIds ?? [],
+      UserData: Buffer.from(given.userData ?? "").toString("base64"), ...tagged("instance", given.tags),
+      MetadataOptions: { HttpTokens: given.metadataOptions?.httpTokens ?? "optional" },
+    }));
+    const one = made.Instances?.[0];
+    const id = one?.InstanceId ?? "";
+    const node = await boot(name, given, call).catch(async (error: unknown) => {
+      await call.ec2.send(new sdk.TerminateInstancesCommand({ InstanceIds: [id] }));
+      throw error;
+    });
+    return { id, outputs: {
+      ...inputs, arn: `arn:aws:ec2:${call.region}::instance/${id}`, privateIp: node.address, publicIp: node.address, privateDns: "", publicDns: "",
+      instanceState: "running", availabilityZone: one?.Placement?.AvailabilityZone ?? "", primaryNetworkInterfaceId: one?.NetworkInterfaces?.[0]?.NetworkInterfaceId ?? "",
+    } };
+  },
+
+  async read(id, state, { ec2 }) {
+    const one = await described(ec2, id);
+    if (!one) return undefined;
+    return { ...state, instanceType: one.InstanceType ?? "", instanceState: one.State?.Name ?? "", tags: tagsOf(one.Tags) };
+  },
+
+  async update(id, inputs, state, call) {
+    const after = open<Inputs>(inputs), before = open<Inputs>(state);
+    const disk = (given: Inputs): number => given.rootBlockDevice?.volumeSize ?? 8;
+    if (disk(after) < disk(before)) throw new Error(`updating EC2 Instance (${id}) volume: InvalidParameterValue: New size cannot be smaller than existing size`);
+    await retag(call.ec2, id, state["tags"], inputs["tags"]);
+    if (JSON.stringify(after.vpcSecurityGroupIds) !== JSON.stringify(before.vpcSecurityGroupIds))
+      await call.ec2.send(new sdk.ModifyInstanceAttributeCommand({ InstanceId: id, Groups: after.vpcSecurityGroupIds ?? [] }));
+    const name = before.tags?.["Name"] ?? call.name;
+    if (after.instanceType !== before.instanceType || after.userData !== before.userData) {
+      // What EC2 does to an instance for either: stop, change, start. The disk stays.
+      await call.ec2.send(new sdk.StopInstancesCommand({ InstanceIds: [id] }));
+      await lab(["node", "stop", "--lab", labName(), "--name", name], call.log);
+      await call.ec2.send(new sdk.ModifyInstanceAttributeCommand({ InstanceId: id, InstanceType: { Value: after.instanceType } }));
+      await call.ec2.send(new sdk.StartInstancesCommand({ InstanceIds: [id] }));
+      await lab(["node", "start", "--lab", labName(), "--name", name], call.log);
+    }
+    return { ...state, ...inputs };
+  },
+
+  async remove(id, state, { ec2, log, name }) {
+    const node = open<Inputs>(state).tags?.["Name"] ?? name;
+    await lab(["node", "delete", "--lab", labName(), "--name", node], log);
+    await orGone(ec2.send(new sdk.TerminateInstancesCommand({ InstanceIds: [id] })));
+  },
+};
+
+async function requireImage(ami: string, { ec2 }: Call): Promise<void> {
+  const found = await orGone(ec2.send(new sdk.DescribeImagesCommand({ ImageIds: [ami] })));
+  if (!found?.Images?.length) throw new Error(`creating EC2 Instance: operation error EC2: RunInstances, InvalidAMIID.NotFound: The image id '[${ami}]' does not exist`);
+}
+
+async function described(ec2: sdk.EC2Client, id: string): Promise<sdk.Instance | undefined> {
+  const found = await orGone(ec2.send(new sdk.DescribeInstancesCommand({ InstanceIds: [id] })));
+  const one = found?.Reservations?.[0]?.Instances?.[0];
+  return one && !["terminated", "shutting-down"].includes(one.State?.Name ?? "") ? one : undefined;
+}
+
+/** Boots the node with the instance's user data; what AWS would have at the same name from before is not ours to reuse. */
+async function boot(name: string, given: Inputs, { log }: Call): Promise<{ address: string }> {
+  const { site, project, stack, owner, expires, run } = given.tags ?? {};
+  if (site === undefined) throw new Error(`instance ${name} has no tag "site", by which this stand-in chooses the laboratory's site`);
+  const labels = Object.fromEntries(Object.entries({ project, stack, owner, expires, run }).filter(([, value]) => value !== undefined));
+  const node = await lab<{ address: string }>(["node", "create"], log, {
+    lab: labName(), site, name, labels, timeoutSeconds: 180, ...(given.userData === undefined ? {} : { userData: given.userData }),
+  });
+  if (oneNamed(name, "MESHBENCH_STANDIN_SILENT")) await lab(["node", "kill", "--lab", labName(), "--name", name], log);
+  return node;
+}
+
+/** In the stand-in the address that an association answers with is the node's own: nothing routes moto's to it. */
+export const eipAssociation: Kind = {
+  required: [],
+  optional: ["allocationId", "instanceId", "allowReassociation"],
+  replaced: ["allocationId", "instanceId"],
+  computed: ["publicIp", "privateIpAddress", "networkInterfaceId"],
+  async create(inputs, { ec2, log }) {
+    const { allocationId, instanceId } = open<{ allocationId: string; instanceId: string }>(inputs);
+    const one = await described(ec2, instanceId);
+    const name = tagsOf(one?.Tags)["Name"];
+    const node = (await labNodes(log)).find((candidate) => candidate.name === name);
+    if (!one || !node) throw new Error(`associating EC2 EIP (${allocationId}): InvalidInstanceID.NotFound: The instance ID '${instanceId}' does not exist`);
+    const made = await ec2.send(new sdk.AssociateAddressCommand({ AllocationId: allocationId, InstanceId: instanceId }));
+    return { id: made.AssociationId ?? "", outputs: { ...inputs, publicIp: node.address, privateIpAddress: node.address, networkInterfaceId: "" } };
+  },
+  async read(id, state, { ec2 }) {
+    const found = await orGone(ec2.send(new sdk.DescribeAddressesCommand({ AllocationIds: [String(state["allocationId"])] })));
+    const one = found?.Addresses?.[0];
+    return one?.AssociationId === id && (await described(ec2, String((state as Values)["instanceId"]))) ? state : undefined;
+  },
+  async remove(id, _state, { ec2 }) { await orGone(ec2.send(new sdk.DisassociateAddressCommand({ AssociationId: id }))); },
+};
