@@ -6,7 +6,7 @@ import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
 import { jumpConnection } from "./keys.ts";
-import { keptUnlessAllowed } from "./keep.ts";
+import { guard } from "./guard.ts";
 import { containerArgs, snippetOf, vmArgs, type GuestContext } from "./proxmox-guest.ts";
 import { guestTags, imageOf, planGuests, type GuestPlan } from "./proxmox-plan.ts";
 import { CLOUD_INIT_DONE, dataDiskScript, HOST_FACTS, MOUNT_POINT_SCRIPT } from "./proxmox-storage.ts";
@@ -49,7 +49,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     const { name } = guest.node;
     const parent = { parent: this };
     const labels: GuestContext = { tags: guestTags(context.labels.stack, site.name), labels: context.labels, publicKey: context.key.publicKey, image: this.image.id };
-    const dependsOn = guest.node.roles.includes("database") ? [keptUnlessAllowed(name, identity(site, guest), site.replaceNodes, `${key}.replaceNodes`, parent)] : [];
+    const dependsOn = guest.node.roles.includes("database") ? [guard(name, { replaced: identity(site, guest), mayReplace: site.replaceNodes, replaceKey: `${key}.replaceNodes to true` }, parent)] : [];
     const made = site.guest === "vm"
       ? this.virtualMachine(site, guest, labels, dependsOn)
       : this.container(site, guest, labels, dependsOn);
@@ -116,8 +116,8 @@ interface Made {
 }
 
 /** Changing one of these makes the provider delete the guest and create another. */
-function identity(site: SiteConfig, guest: GuestPlan): Record<string, unknown> {
-  return { hypervisor: site.hypervisor, guest: site.guest, vmId: guest.vmId ?? "next free", image: imageOf(site).fileName, datastore: site.datastore, data: guest.storage?.profile.datastore ?? site.datastore };
+function identity(site: SiteConfig, guest: GuestPlan): Record<string, string> {
+  return { hypervisor: site.hypervisor, guest: site.guest, vmId: guest.vmId === undefined ? "next free" : String(guest.vmId), image: imageOf(site).fileName, datastore: site.datastore, data: guest.storage?.profile.datastore ?? site.datastore };
 }
 
 function readyScript(site: SiteConfig, guest: GuestPlan): string {

@@ -39,7 +39,8 @@ export function connectionOf(reach: Reach, hostKey: pulumi.Input<string>): Conne
 export function readyThrough<T>(node: Node, script: string, opts: pulumi.CustomResourceOptions): { connection: Connection; printed: pulumi.Output<T> } {
   const ready = onNode(`${node.name}-ready`, node, { script }, opts);
   return {
-    connection: pulumi.secret(pulumi.all([node.connection, ready.stdout]).apply(([connection]) => connection)) as Connection,
+    // Its URN carries the dependency and is known in a preview; its output is not, and would show every later step as changed.
+    connection: pulumi.secret(pulumi.all([node.connection, ready.urn]).apply(([connection]) => connection)) as Connection,
     printed: ready.stdout.apply((text) => JSON.parse(text) as T),
   };
 }

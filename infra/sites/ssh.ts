@@ -49,7 +49,7 @@ export class SshSite extends pulumi.ComponentResource {
       lanAddress: pulumi.output(host.lanAddress ?? host.address),
       publicAddress: pulumi.output(host.publicAddress ?? host.address),
       behindNat: site.nat,
-      connection: pulumi.secret(pulumi.all([first, found.stdout]).apply(([connection]) => connection)) as Node["connection"],
+      connection: pulumi.secret(pulumi.all([first, found.urn]).apply(([connection]) => connection)) as Node["connection"],
       sudo,
       facts: found.stdout.apply((text): Record<string, unknown> => ({ kind: "host that was there", address: host.address, ...(site.note === "" ? {} : { note: site.note }), seen: JSON.parse(text) as unknown })),
     };
