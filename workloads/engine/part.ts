@@ -10,9 +10,10 @@ import type { Plan } from "./plan.ts";
 import { Random } from "./random.ts";
 import { Recorder } from "./recorder.ts";
 import { ThreadMeter } from "./selfcheck.ts";
-import { Session } from "./session.ts";
+import { endSession, Session } from "./session.ts";
 import type { SessionOwner } from "./session.ts";
 import { StuckWatch } from "./stuck-watch.ts";
+import { within } from "./within.ts";
 
 export interface PartTask {
   spec: RunSpec;
@@ -250,7 +251,11 @@ export class Part implements SessionOwner {
     const enough = new Promise<void>((resolve) => {
       this.#onQuiet = () => (this.#over || (this.#budget <= 0 && this.#busy() === 0) ? resolve() : undefined);
     });
+    let ended = false;
+    void enough.then(() => (ended = true));
     await within(enough, wait);
+    // A timer may fire a fraction of a millisecond early, and what begins before the window does not count.
+    while (!ended && !this.#over && performance.now() < moment) await new Promise((resolve) => setImmediate(resolve));
     this.#onQuiet = () => {};
   }
 
@@ -291,18 +296,4 @@ export class Part implements SessionOwner {
     clearInterval(check);
     this.#onQuiet = () => {};
   }
-}
-
-async function endSession(session: Session): Promise<void> {
-  const stuck = session.awaitsAnswer;
-  session.stop();
-  const connections = session.link?.connections ?? [];
-  if (stuck) connections.forEach((connection) => connection.destroy());
-  else await Promise.all(connections.map((connection) => connection.close()));
-}
-
-async function within(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, milliseconds)))]);
-  clearTimeout(timer);
 }

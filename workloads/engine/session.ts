@@ -255,3 +255,12 @@ export class Session implements Actor, Listener {
     if (op.check?.(rows) === false) this.sampledWrong++;
   }
 }
+
+/** Ends a session for good, politely when its connections are at rest. */
+export async function endSession(session: Session): Promise<void> {
+  const stuck = session.awaitsAnswer;
+  session.stop();
+  const connections = session.link?.connections ?? [];
+  if (stuck) connections.forEach((connection) => connection.destroy());
+  else await Promise.all(connections.map((connection) => connection.close()));
+}
