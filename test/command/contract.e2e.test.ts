@@ -65,7 +65,7 @@ function failing(sshd: Sshd, otherHostKey: string, closedPort: number): Resource
 }
 
 interface Seen {
-  created: Run; again: Run; preview: Run; changed: Run; refreshed: Run; destroyed: Run; failed: Run;
+  created: Run; again: Run; preview: Run; changed: Run; refreshed: Run; destroyed: Run; failed: Run; rejected: Run;
   firstOutputs: Record<string, { stdout: string; stderr: string }>;
   outputs: Record<string, { stdout: string; stderr: string }>;
   state: Awaited<ReturnType<TestStack["exported"]>>;
@@ -94,10 +94,11 @@ async function observe(plugin: Plugin, sshd: Sshd, otherHostKey: string, closedP
     const refreshed = await stack.run(["refresh", "--yes", "--skip-preview"]);
     const destroyed = await stack.run(["destroy", "--yes", "--skip-preview"]);
     const failed = await stack.run([...up, "--continue-on-error"], failing(sshd, otherHostKey, closedPort));
+    const rejected = await stack.run([...up], [{ type: "remote.Command", name: "misspelt", args: { connection: { host: "127.0.0.1", prot: 22 }, create: "true" } }]);
     const files = Object.fromEntries(["deep/er/copy.txt", "steady-copy.txt", "text.txt", "tree-copy/a", "tree-copy/sub/b"]
       .map((name) => [name, existsSync(join(root, name)) ? readFileSync(join(root, name), "utf8") : "missing"]));
     return {
-      created, again, preview, changed, refreshed, destroyed, failed, firstOutputs, outputs, state, files,
+      created, again, preview, changed, refreshed, destroyed, failed, rejected, firstOutputs, outputs, state, files,
       log: readFileSync(join(root, "log"), "utf8").trim().split("\n"), steadyAfterChange: files["steady-copy.txt"] ?? "",
     };
   } finally {
@@ -233,6 +234,10 @@ for (const plugin of [standIn, vendor]) {
       assert.match(failures["badkey"] ?? "", /ssh: no key found/);
       const retries = s.failed.events.filter((e) => e.resource === "unreachable" && e.ephemeral).map((e) => e.text);
       assert.deepEqual(retries, ["Dial 1/2 failed: retrying", "Dial 2/2 failed: retrying"]);
+    });
+
+    test("refuses a connection with a property that there is none of, before anything runs", () => {
+      assert.match(errors(s.rejected)["misspelt"] ?? "", /property connection .*\n?.*prot: Unrecognized field 'prot'/);
     });
 
     test("doesn't run a command whose environment the server refuses", () => {

@@ -26,14 +26,6 @@ async function load(request: RunRequest): Promise<unknown> {
   return typeof exported === "function" ? await exported() : exported;
 }
 
-/** Says what went wrong as the vendor's host does: no stack for a mistake of the user. */
-async function report(error: unknown): Promise<void> {
-  const resource = pulumi.ResourceError.isInstance(error) ? error.resource : undefined;
-  const expected = pulumi.RunError.isInstance(error) || (pulumi.ResourceError.isInstance(error) && error.hideStack);
-  const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
-  await pulumi.log.error(expected ? message : `Running program failed with an unhandled exception:\n${stack ?? message}`, resource);
-}
-
 /** The SDK keeps this class out of its type declarations. */
 const { LanguageServer } = sdkServer as unknown as {
   LanguageServer: new (program: () => Promise<unknown>) => {
@@ -51,14 +43,15 @@ class NodeLanguageHost extends LanguageServer {
   override run(call: { request: RunRequest }, callback: Callback<RunResponse>): void {
     const { request } = call;
     process.chdir(request.getPwd());
-    this.program = () =>
-      load(request).catch(async (error: unknown) => {
-        await report(error);
-        throw error;
-      });
+    this.program = () => load(request);
+    let answered = false;
     super.run(call, (error, response) => {
-      // Everything that failed has been reported by now; `bail` keeps the engine from saying it again.
-      callback(null, error ? new language.RunResponse().setBail(true) : response);
+      if (answered) return; // the SDK answers a second time after an error
+      answered = true;
+      const failed = new language.RunResponse();
+      // What the SDK has logged already isn't said again by an engine that is told to bail out.
+      const answer = error && (pulumi.log.hasErrors() ? failed.setBail(true) : failed.setError(error.message ?? String(error)));
+      callback(null, answer || response);
       // The engine ends this process with a signal, which leaves no time to keep what was compiled.
       flushCompileCache();
     });

@@ -24,6 +24,7 @@ const shapes: Record<ResourceType, Shape> = {
 /** The defaults the vendor's provider fills in, and so what its state files hold. */
 const connectionDefaults: Values = { user: "root", port: 22, dialErrorLimit: 10, perDialTimeout: 15 };
 const connectionSecrets = ["password", "privateKey", "privateKeyPassword"];
+const endpointProperties = [...connectionSecrets, ...Object.keys(connectionDefaults), "host", "agentSocketPath", "hostKey"];
 
 export interface Failure {
   property: string;
@@ -43,6 +44,14 @@ function completeConnection(value: Value): Value {
   }
   if (complete["proxy"]) complete["proxy"] = completeConnection(complete["proxy"]);
   return complete;
+}
+
+/** The properties a connection has that there are none of, as `proxy.nmae`. */
+function unrecognized(connection: Value, known: string[], prefix = ""): string[] {
+  if (!isObject(connection)) return [];
+  return Object.entries(connection).flatMap(([key, value]) =>
+    key === "proxy" && known.includes(key) ? unrecognized(value, endpointProperties, "proxy.")
+    : known.includes(key) ? [] : [prefix + key]);
 }
 
 /** Fills in defaults, marks secrets, and says which properties are missing, unknown or refused. */
@@ -66,6 +75,9 @@ export function check(type: ResourceType, inputs: Values): { inputs: Values; fai
     }
   }
   const connection = inputs["connection"];
+  for (const key of unrecognized(plain(connection ?? null), [...endpointProperties, "proxy"])) {
+    failures.push({ property: "connection", reason: `${key}: Unrecognized field '${key.split(".").pop()}'` });
+  }
   const complete = connection ? { ...inputs, connection: makeSecret(completeConnection(connection)) } : inputs;
   return { inputs: complete, failures };
 }

@@ -1,0 +1,47 @@
+/** What the language host - the vendor's, else the stand-in - makes of programs that go wrong. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { runPulumi, type RunResult } from "../../tools/run.ts";
+import { scratchProject, type Scratch } from "./project.ts";
+
+let scratch: Scratch;
+before(() => {
+  scratch = scratchProject({ "program/index.ts": "", "Pulumi.dev.yaml": "config:\n  scratch:a: 1\n" });
+});
+after(() => scratch.remove());
+
+function preview(program: string): Promise<RunResult> {
+  scratch.write("program/index.ts", program);
+  return runPulumi(["preview", "--stack", "dev", "--non-interactive"], {
+    project: scratch.project, stack: "dev", stdio: ["ignore", "pipe", "pipe"], say: () => {},
+  });
+}
+
+test("a user's mistake is one sentence, without a stack trace", async () => {
+  const { code, stdout } = await preview(`
+    import { RunError } from "@pulumi/pulumi";
+    export default async () => { throw new RunError("sites: one at least"); };`);
+  assert.notEqual(code, 0);
+  assert.match(stdout, /error: .*sites: one at least/);
+  assert.doesNotMatch(stdout, /^\s+at /m);
+});
+
+test("any other error fails the run and says where it comes from", async () => {
+  for (const program of [
+    `export default async () => { throw new Error("boom"); };`,
+    `import { output } from "@pulumi/pulumi"; output(1).apply(() => { throw new Error("boom"); });`,
+    `throw new Error("boom");`,
+  ]) {
+    const { code, stdout } = await preview(program);
+    assert.notEqual(code, 0, program);
+    assert.match(stdout, /boom[^]*program\/index\.ts/, program);
+  }
+});
+
+test("what the program's function returns are the stack's outputs", async () => {
+  const { code, stdout } = await preview(`
+    import { Config } from "@pulumi/pulumi";
+    export default async () => ({ answer: new Config().requireNumber("a") + 41 });`);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /answer: 42/);
+});
