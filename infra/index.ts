@@ -13,6 +13,9 @@ import { createProxy } from "./proxies/index.ts";
 import { Benchmark } from "./benchmark.ts";
 import { bundleLoadEngine, nodeRuntime } from "./benchmark/bundle.ts";
 import { planSpec, runKey } from "./benchmark/spec.ts";
+import { costOf } from "./cost/cost.ts";
+import { preflight } from "./preflight/index.ts";
+import { standInNodes } from "./sites/stand-in-nodes.ts";
 import { namedStandIns } from "./stand-ins.ts";
 import { outputs, type Outputs } from "./outputs.ts";
 
@@ -20,6 +23,7 @@ export async function topology(): Promise<Outputs> {
   const config = await readConfig();
   const root = checkout, stack = pulumi.getStack(), project = pulumi.getProject();
   const plans = planNodes(config);
+  await preflight(config, plans);
 
   const key = operatorKey("operator-key", `${project}-${stack}`);
   const lab = config.lab ?? labName(stack, root);
@@ -34,16 +38,19 @@ export async function topology(): Promise<Outputs> {
   const run = runKey(spec, [bundle], config);
   const serving = [...database.dependencies, ...(proxy?.dependencies ?? [])];
   const measurement = new MeshMeasurement(nodes, config.mesh.mtu, run, { dependsOn: serving });
-  const facts = pulumi.all([database.ready, proxy?.facts, measurement.matrix]);
+  const nodeFacts = pulumi.all(nodes.map((n) => n.facts)).apply((all) => all.map((facts, i) => ({ name: nodes[i]!.name, site: nodes[i]!.site, facts })));
+  const standIns = nodeFacts.apply((seen) => [...namedStandIns(config, process.env), ...standInNodes(config.sites, seen)]);
+  const cost = costOf(config, plans);
+  const facts = pulumi.all([database.ready, proxy?.facts, measurement.matrix, standIns, nodeFacts]);
   const benchmark = new Benchmark({
     driver, spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `${process.env["MESHBENCH_RESULTS"] ?? "results"}/${stack}`,
     after: [...serving, measurement],
-    measured: facts.apply(([db, px, rttMatrix]): Record<string, unknown> => ({
-      project, stack, rttMatrix, standIns: namedStandIns(config, process.env),
+    measured: facts.apply(([db, px, rttMatrix, named, seen]): Record<string, unknown> => ({
+      project, stack, rttMatrix, standIns: named, nodes: seen, ...(cost === undefined ? {} : { cost }),
       database: { ...spec.context!.database!, ...db },
       proxy: proxy && px ? { kind: proxy.kind, node: proxy.node, ...px } : { kind: "none" },
     })),
   });
-  return outputs({ config, nodes, database, proxy, measurement, benchmark, lab });
+  return outputs({ config, nodes, database, proxy, measurement, benchmark, lab, standIns, cost });
 }
 

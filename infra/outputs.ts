@@ -1,6 +1,7 @@
 /** What the stack says when it is done. */
 import * as pulumi from "@pulumi/pulumi";
 import type { Config } from "./config/schema.ts";
+import type { Cost } from "./cost/cost.ts";
 import type { Database } from "./databases/database.ts";
 import type { MeshMeasurement } from "./mesh/measure.ts";
 import type { Benchmark } from "./benchmark.ts";
@@ -15,11 +16,13 @@ export interface Parts {
   measurement: MeshMeasurement;
   benchmark: Benchmark;
   lab: string;
+  standIns: pulumi.Output<string[]>;
+  cost: Cost | undefined;
 }
 
 export type Outputs = Record<string, unknown>;
 
-export function outputs({ config, nodes, database, proxy, measurement, benchmark, lab }: Parts): Outputs {
+export function outputs({ config, nodes, database, proxy, measurement, benchmark, lab, standIns, cost }: Parts): Outputs {
   const { summary } = benchmark;
   return {
     nodes: nodes.map((n) => ({ name: n.name, site: n.site, roles: n.roles, address: n.lanAddress, meshAddress: n.meshAddress, facts: n.facts })),
@@ -30,6 +33,7 @@ export function outputs({ config, nodes, database, proxy, measurement, benchmark
     results: summary.results,
     resultFile: summary.resultFile,
     runId: summary.runId,
-    lab,
+    lab, standIns,
+    ...(cost === undefined ? {} : { cost: { perHour: cost.perHour, currency: cost.currency, date: cost.date } }),
   };
 }

@@ -7,6 +7,7 @@ import { operatorKey } from "../identity.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
 import type { Tags } from "./aws.ts";
+import { typeOf } from "./aws-types.ts";
 import type { AwsNetwork } from "./aws-network.ts";
 import type { AwsSecurity } from "./aws-security.ts";
 import { cloudInit } from "./cloud-init.ts";
@@ -32,11 +33,6 @@ export interface InstanceArgs {
 
 /** Debian's images for EC2 have this login. */
 const USER = "admin";
-
-/** The most specific type that is given for what the node does. */
-export function typeOf(site: Pick<AwsSite, "instanceType" | "instanceTypes">, roles: NodePlan["roles"]): string {
-  return roles.map((role) => site.instanceTypes[role]).find((type) => type !== undefined) ?? site.instanceType;
-}
 
 export class AwsInstance extends pulumi.ComponentResource {
   readonly node: Node;

@@ -7,6 +7,7 @@ import { meshSlots } from "../mesh/plan.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
+import { DEBIAN_NAME, DEBIAN_OWNER } from "./aws-image.ts";
 import { AwsInstance } from "./aws-instance.ts";
 import { AwsNetwork } from "./aws-network.ts";
 import { AwsSecurity, peersOfSite } from "./aws-security.ts";
@@ -72,6 +73,3 @@ function debianImage(opts: pulumi.InvokeOptions): pulumi.Output<string> {
     ],
   }, opts).id;
 }
-
-export const DEBIAN_OWNER = "136693071363";
-export const DEBIAN_NAME = "debian-12-amd64-*";

@@ -1,0 +1,24 @@
+/** Asks the clouds, before anything is created, whether they could do what is configured. */
+import * as pulumi from "@pulumi/pulumi";
+import { ConfigError } from "../config/errors.ts";
+import type { Config } from "../config/schema.ts";
+import type { NodePlan } from "../topology.ts";
+import type { Check } from "./check.ts";
+
+export type { Check } from "./check.ts";
+
+/** Every question and its answer; for a program that shows them. Loads a cloud's client only where a site needs it. */
+export async function runPreflight(config: Config, plans: NodePlan[], owned: { project: string; stack: string }): Promise<Check[]> {
+  const checks: Promise<Check[]>[] = [];
+  if (config.sites.some((site) => site.kind === "aws")) checks.push(import("./aws.ts").then(({ checkAwsSites }) => checkAwsSites(config, plans, owned)));
+  return (await Promise.all(checks)).flat();
+}
+
+/** Ends the program with every failure named; says what could not be asked. */
+export async function preflight(config: Config, plans: NodePlan[]): Promise<void> {
+  if (!config.preflight) return;
+  const checks = await runPreflight(config, plans, { project: pulumi.getProject(), stack: pulumi.getStack() });
+  for (const { check, message } of checks.filter((c) => c.skipped)) await pulumi.log.warn(`not checked beforehand: ${check}: ${message}`);
+  const failures = checks.filter((c) => !c.ok).map((c) => c.message);
+  if (failures.length > 0) throw new ConfigError([...failures, "(meshbench:preflight false goes on without asking)"]);
+}

@@ -1,0 +1,8 @@
+/** Which instance type a node has. Pure, and free of the provider's package. */
+import type { AwsSite } from "../config/aws.ts";
+import type { Role } from "../topology.ts";
+
+/** The type given for the first of the node's roles that has one of its own. */
+export function typeOf(site: Pick<AwsSite, "instanceType" | "instanceTypes">, roles: Role[]): string {
+  return roles.map((role) => site.instanceTypes[role]).find((type) => type !== undefined) ?? site.instanceType;
+}

@@ -1,0 +1,13 @@
+/** Seen on the nodes themselves: where a cloud's machine should be, a container of this machine says what it is. */
+import type { Site } from "../config/sites.ts";
+
+const MACHINE: Partial<Record<Site["kind"], string>> = { aws: "EC2 instance", proxmox: "Proxmox guest" };
+
+export function standInNodes(sites: Site[], nodes: { name: string; site: string; facts: Record<string, unknown> }[]): string[] {
+  return sites.flatMap((site) => {
+    const machine = MACHINE[site.kind];
+    const contained = nodes.filter((node) => node.site === site.name && node.facts["virtualization"] === "systemd-nspawn");
+    if (machine === undefined || contained.length === 0) return [];
+    return [`a local node stands in for each ${machine} of ${site.name} (${contained.map((node) => node.name).join(", ")}): figures are of this machine, not of a cloud`];
+  });
+}
