@@ -29,14 +29,17 @@ export class Mariadb {
   readonly directory: string;
   readonly socket: string;
   readonly port: number;
-  readonly #options: MariadbOptions;
+  /** More arguments for the next start. */
+  readonly extra: string[];
+  readonly #cpu: string | undefined;
   #process: ChildProcess | null = null;
 
   private constructor(directory: string, port: number, options: MariadbOptions) {
     this.directory = directory;
     this.socket = join(directory, "socket");
     this.port = port;
-    this.#options = options;
+    this.extra = [...(options.args ?? [])];
+    this.#cpu = options.cpu;
   }
 
   /** Installs the data directory and starts the server, with database `sbtest` and user `bench`. Throws with the end of the server's log. */
@@ -72,9 +75,9 @@ export class Mariadb {
     const args = [
       "--no-defaults", `--datadir=${join(this.directory, "data")}`, `--socket=${this.socket}`, `--port=${this.port}`, "--bind-address=127.0.0.1",
       `--pid-file=${join(this.directory, "pid")}`, `--log-error=${join(this.directory, "log")}`, "--skip-name-resolve", "--innodb-buffer-pool-size=256M",
-      "--innodb-flush-log-at-trx-commit=2", "--max-connections=400", ...(process.getuid?.() === 0 ? ["--user=mysql"] : []), ...(this.#options.args ?? []),
+      "--innodb-flush-log-at-trx-commit=2", "--max-connections=400", ...(process.getuid?.() === 0 ? ["--user=mysql"] : []), ...this.extra,
     ];
-    const command = this.#options.cpu === undefined ? ["mariadbd", ...args] : ["taskset", "-c", this.#options.cpu, "mariadbd", ...args];
+    const command = this.#cpu === undefined ? ["mariadbd", ...args] : ["taskset", "-c", this.#cpu, "mariadbd", ...args];
     const child = spawn(command[0] as string, command.slice(1), { stdio: "ignore" });
     this.#process = child;
     for (let i = 0; i < 300; i++) {

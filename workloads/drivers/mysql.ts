@@ -45,6 +45,7 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
     connectTimeout: options.connectTimeoutMs,
     charset: "utf8mb4_general_ci",
     flags: FLAGS,
+    rowsAsArray: true,
     ...(socket ? { stream: () => socket } : {}),
     ...(options.tls.mode === "off" ? {} : { ssl: tls(options) }),
   };
