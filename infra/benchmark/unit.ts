@@ -13,7 +13,7 @@ Description=meshbench run %i
 [Service]
 Type=exec
 ExecStart=/bin/bash ${RUNS_DIR}/%i/command
-StandardOutput=append:${RUNS_DIR}/%i/log
+StandardOutput=null
 StandardError=append:${RUNS_DIR}/%i/log
 LimitNOFILE=65536
 TimeoutStopSec=60
