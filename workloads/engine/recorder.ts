@@ -32,7 +32,7 @@ export class Recorder {
 
   /** From now on gaps count. */
   open(): void {
-    this.#lastSuccess = this.openAt;
+    this.#lastSuccess = Math.max(this.#lastSuccess, this.openAt);
   }
 
   eventDone(session: Session, start: number, end: number): void {
@@ -69,6 +69,8 @@ export class Recorder {
   }
 
   #success(now: number): void {
+    // The first success of the window can come before the timer that opens it has run.
+    if (this.#lastSuccess < this.openAt) this.open();
     const gap = now - this.#lastSuccess;
     if (gap > this.#longestGap) this.#longestGap = gap;
     if (gap >= KEPT_GAP_MS && this.#gaps.length < KEPT_GAPS) this.#gaps.push({ from: this.#lastSuccess - this.openAt, to: now - this.openAt });
