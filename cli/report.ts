@@ -1,7 +1,6 @@
 /** meshbench report: one HTML file out of runs and published sets. */
 import type { Command } from "commander";
 import { compare } from "../report/compare/compare.ts";
-import { renderReport } from "../report/html/report.ts";
 import { resolveSubjects } from "../report/resolve.ts";
 import type { StackOutput } from "../report/resolve.ts";
 import { writeWhole } from "../report/write.ts";
@@ -21,6 +20,8 @@ export function register(program: Command, wiring: { stackOutput?: StackOutput }
       const resolved = await resolveSubjects(names, { results: options.results, ...wiring });
       for (const { reason } of resolved.skipped) process.stderr.write(`skipped: ${reason}\n`);
       for (const notice of resolved.notices) process.stderr.write(`note: ${notice}\n`);
+      // Loaded only here: the bundler would slow the start of every other command.
+      const { renderReport } = await import("../report/html/report.ts");
       const page = await renderReport(compare(resolved.subjects, compareOptions(options)), options.title ? { title: options.title } : {});
       await writeWhole(options.out, page);
       process.stdout.write(`${options.out}: ${(page.length / 1e6).toFixed(1)} MB, ${resolved.subjects.length} run${resolved.subjects.length === 1 ? "" : "s"} or published set${resolved.subjects.length === 1 ? "" : "s"}\n`);

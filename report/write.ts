@@ -1,6 +1,6 @@
 /** Output files appear whole or not at all. */
 import { randomBytes } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ReportError } from "./errors.ts";
 
@@ -8,11 +8,11 @@ import { ReportError } from "./errors.ts";
 export async function writeWhole(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`);
   try {
-    await mkdir(dirname(path), { recursive: true });
     await writeFile(temporary, text, { flag: "wx" });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw new ReportError(`${path}: cannot be written (${(error as NodeJS.ErrnoException).code ?? (error as Error).message})`);
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new ReportError(`${path}: cannot be written (${code === "ENOENT" ? `the folder ${dirname(path)} does not exist` : (code ?? (error as Error).message)})`);
   }
 }

@@ -9,6 +9,7 @@ import type { Comparison } from "../../report/compare/compare.ts";
 import { densityCurve, mergedHistogram, percentileCurve } from "../../report/html/distribution.ts";
 import { embedJson, escape } from "../../report/html/escape.ts";
 import { renderReport } from "../../report/html/report.ts";
+import type { ChartSpec } from "../../report/html/spec.ts";
 import { subjectOf } from "../../report/model.ts";
 import { findPublished } from "../../report/published/index.ts";
 import { publishedSubject } from "../../report/published/set.ts";
@@ -36,6 +37,20 @@ async function written(name: string, comparison: Comparison): Promise<string> {
 
 const small = () => compare([subject("near", { rttMs: 0, costPerHour: 0.2 }), subject("far", { seed: 2, outageSeconds: 2 }), publishedSubject(findPublished("000/hybrid")[0]!)],
   { against: findPublished("000").map(publishedSubject), match: new Map([["near", "aws-only"], ["far", "hybrid"]]) });
+
+/** The least number of elements that the figures of a chart need. */
+function marksOf(spec: ChartSpec): number {
+  const sum = (counts: number[]) => counts.reduce((a, b) => a + b, 0);
+  switch (spec.kind) {
+    case "lines": return sum(spec.series.map((s) => s.points.filter((p) => p !== null).length));
+    case "bars": case "scatter": return sum(spec.series.map((s) => s.values.filter((v) => v !== null).length));
+    case "heat": return spec.cells.length;
+    case "percentiles": return sum(spec.variants[spec.chosen]!.series.map((s) => s.points.length));
+    case "density": return spec.variants[spec.chosen]!.series.length;
+    case "time": return spec.series.filter((s) => s.points.length > 0).length;
+    default: return spec satisfies never;
+  }
+}
 
 test("escaping leaves no markup, and JSON cannot end its script element", () => {
   assert.doesNotMatch(escape(HOSTILE), /[<>"'`]/);
@@ -78,12 +93,22 @@ test("in Chromium: no complaint, every chart has marks, every table value is the
   const comparison = small();
   await visit(await written("small", comparison), { viewport: { width: 1280, height: 900 } }, async ({ page, complaints }) => {
     const ids = await page.locator("[data-chart]").evaluateAll((all) => all.map((e) => e.getAttribute("data-chart")!));
+    const specs = JSON.parse((await page.locator("#charts").textContent())!) as ChartSpec[];
+    assert.equal(specs.length, ids.length);
+    assert.deepEqual([...new Set(specs.map((s) => s.kind))].sort(), ["bars", "density", "heat", "lines", "percentiles", "time"]);
     assert.ok(ids.length >= 14, `${ids.length} charts`);
     for (const id of ids) {
       await page.locator(`[data-chart="${id}"]`).scrollIntoViewIfNeeded();
       await page.locator(`[data-chart="${id}"] svg path`).first().waitFor({ state: "attached" });
-      const coloured = await page.locator(`[data-chart="${id}"] svg`).evaluate((svg) => new Set([...svg.querySelectorAll("path,rect,circle,polyline")].flatMap((e) => [e.getAttribute("fill"), e.getAttribute("stroke")]).filter((c) => c && !["none", "transparent"].includes(c))).size);
-      assert.ok(coloured >= 2, `${id}: ${coloured} colours drawn`);
+      const drawn = await page.locator(`[data-chart="${id}"] svg`).evaluate((svg) => {
+        const style = getComputedStyle(document.documentElement);
+        const colours = new Set(Array.from({ length: 8 }, (_, i) => style.getPropertyValue(`--series-${i}`).trim().toLowerCase()));
+        const of = (e: Element) => [e.getAttribute("fill"), e.getAttribute("stroke")].map((c) => c?.toLowerCase() ?? "");
+        const marks = [...svg.querySelectorAll("path,rect,circle,polyline")];
+        return { series: marks.filter((e) => of(e).some((c) => colours.has(c))).length, filled: marks.filter((e) => /^(rgb|#)/.test(of(e)[0]!)).length };
+      });
+      const spec = specs.find((s) => s.id === id)!;
+      assert.ok((spec.kind === "heat" ? drawn.filled : drawn.series) >= marksOf(spec), `${id}: ${JSON.stringify(drawn)} for ${marksOf(spec)} marks`);
     }
     for (const block of comparison.blocks) {
       for (const row of block.rows) {
