@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { names } from "./addresses.ts";
 import { groupProcesses, killGroup, makeGroups, removeGroups, type Limits } from "./cgroups.ts";
-import { findProcesses, processState, processesMounting, processesNamed, signal } from "./processes.ts";
+import { processState, processesMounting, processesNamed, signal } from "./processes.ts";
 import { paths } from "./registry.ts";
 import { LabError, poll, startDetached } from "./run.ts";
 
@@ -93,32 +93,29 @@ export async function nodeProcesses(lab: string, node: string): Promise<number[]
   return [...new Set(found.flat())];
 }
 
-/** The supervisor (systemd-nspawn) and the node's process 1, as this machine numbers them. */
-export async function containerPids(lab: string, node: string): Promise<{ supervisor?: number; init?: number }> {
-  const machine = `--machine=${names.node(lab, node)}`;
-  const supervisor = (await findProcesses()).find(
-    (p) => p.args[0] === "systemd-nspawn" && p.args.includes(machine),
-  )?.pid;
-  for (const pid of await groupProcesses(lab, node)) {
+/** The node's process 1, as this machine numbers it; undefined when the node is down. */
+export async function initPid(lab: string, node: string): Promise<number | undefined> {
+  for (const pid of (await groupProcesses(lab, node)).sort((a, b) => a - b)) {
     const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
     const inner = /^NSpid:\s+\d+\s+(\d+)$/m.exec(status)?.[1];
-    if (inner === "1" && /^Name:\s+systemd$/m.test(status))
-      return { ...(supervisor === undefined ? {} : { supervisor }), init: pid };
+    if (inner === "1" && /^Name:\s+systemd$/m.test(status)) return pid;
   }
-  return supervisor === undefined ? {} : { supervisor };
+  return undefined;
 }
 
-const END_MS = 10_000;
+const END_MS = 30_000;
 
 /** Pulls the plug: everything of the node is gone when this returns. */
 export async function kill(lab: string, node: string): Promise<void> {
-  const left = await poll(END_MS, 10, async () => {
+  const gone = await poll(END_MS, 20, async () => {
     await killGroup(lab, node);
-    const pids = await nodeProcesses(lab, node);
+    // The groups are cheap to read and hold nearly everything; the machine's processes are searched when they are empty.
+    const inGroups = await groupProcesses(lab, node);
+    const pids = inGroups.length ? inGroups : await nodeProcesses(lab, node);
     for (const pid of pids) signal(pid, "SIGKILL");
     return pids.length === 0 || undefined;
   });
-  if (!left) {
+  if (!gone) {
     const pids = await nodeProcesses(lab, node);
     const states = await Promise.all(pids.map(async (pid) => `${pid} (${await processState(pid)})`));
     throw new LabError(`node "${node}" of lab "${lab}": processes that do not end: ${states.join(", ")}`);
@@ -131,7 +128,7 @@ const POWER_OFF = 38;
 
 /** Shuts the node down in order, and pulls the plug when that takes longer than `graceMs`. */
 export async function shutDown(lab: string, node: string, graceMs: number): Promise<void> {
-  const { init } = await containerPids(lab, node);
+  const init = await initPid(lab, node);
   if (init !== undefined && graceMs > 0) {
     try {
       process.kill(init, POWER_OFF);

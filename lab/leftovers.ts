@@ -16,7 +16,7 @@ import {
 } from "./registry.ts";
 import { LabError, poll, progress, sleep, tryRun } from "./run.ts";
 import type { Link, NodeRecord, Site } from "./schema.ts";
-import { containerPids } from "./boot.ts";
+import { initPid } from "./boot.ts";
 import { deleteNode } from "./nodes.ts";
 import { relayPids, relayRuns, stopRelay } from "./wan.ts";
 
@@ -136,7 +136,7 @@ export async function listSummaries(): Promise<LabSummary[]> {
       const nodes = await Promise.all(
         (await listNodes(name)).map(async (nodeName) => {
           const node = await readNode(name, nodeName);
-          const { init } = await containerPids(name, nodeName);
+          const init = await initPid(name, nodeName);
           const expires = Date.parse(node?.labels.expires ?? "");
           return {
             name: nodeName,

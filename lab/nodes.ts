@@ -2,7 +2,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { FIRST_HOST, LAST_HOST, names, nodeAddress, siteAddresses } from "./addresses.ts";
-import { containerPids, kill, launch, nodeDirectories, shutDown } from "./boot.ts";
+import { initPid, kill, launch, nodeDirectories, nodeProcesses, shutDown } from "./boot.ts";
 import { makeDisk } from "./disk.ts";
 import { requireImage } from "./image.ts";
 import { ensureNamespace, listNamespaces, publicAddress } from "./network.ts";
@@ -113,7 +113,7 @@ function reserve(request: NodeRequest, image: string): Promise<NodeRecord> {
 async function bringUp(record: NodeRecord, timeoutMs: number): Promise<Omit<NodeResult, "created">> {
   const lab = await requireLab(record.lab);
   const site = findSite(lab, record.site);
-  if ((await containerPids(record.lab, record.name)).init === undefined) {
+  if ((await initPid(record.lab, record.name)) === undefined) {
     await powerOff(record.lab, record.name, 0);
     await plugIn(lab, record);
     const refused = await launch(record.lab, record.name, record.image, record);
@@ -122,17 +122,18 @@ async function bringUp(record: NodeRecord, timeoutMs: number): Promise<Omit<Node
     await saveNode(record);
   }
   const log = nodeDirectories(record.lab, record.name).log;
-  const started = Date.now();
+  let lookedAt = Date.now();
   const answered = await poll(timeoutMs, 25, async () => {
     if (await sshAnswers(record.address)) return "up";
-    const { init, supervisor } = await containerPids(record.lab, record.name);
-    // Between unshare and systemd-nspawn neither is there yet.
-    return init === undefined && supervisor === undefined && Date.now() - started > 5_000 ? "ended" : undefined;
+    // Searching the machine's processes costs more than trying the port: once a second will do.
+    if (Date.now() - lookedAt < 1_000) return undefined;
+    lookedAt = Date.now();
+    return (await nodeProcesses(record.lab, record.name)).length === 0 ? "ended" : undefined;
   });
   if (answered === "ended") throw new LabError(`node "${record.name}" ended while booting; see ${log}`);
   if (!answered)
     throw new LabError(`node "${record.name}": sshd did not answer within ${timeoutMs / 1000} s; see ${log}`);
-  const { init } = await containerPids(record.lab, record.name);
+  const init = await initPid(record.lab, record.name);
   if (init === undefined) throw new LabError(`node "${record.name}" ended while booting; see ${log}`);
   return {
     name: record.name,
@@ -189,7 +190,7 @@ function sshAnswers(address: string): Promise<boolean> {
 
 /** Runs a command inside a running node. */
 export async function nodeCommand(lab: string, node: string): Promise<string[]> {
-  const { init } = await containerPids(lab, node);
+  const init = await initPid(lab, node);
   if (init === undefined) throw new LabError(`node "${node}" of lab "${lab}" does not run`);
   return ["nsenter", `--target=${init}`, "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--"];
 }
