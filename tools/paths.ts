@@ -47,10 +47,10 @@ export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): strin
   throw new ToolError(`no folder to cache the Pulumi engine in: ${own} can't be written to; set MESHBENCH_CACHE`);
 }
 
-/** The first program of that name on a PATH, leaving out some folders. */
-export function onPath(program: string, path: string | undefined, without: string[] = []): string | undefined {
+/** The first program of that name on a PATH, leaving out a folder and what is below it. */
+export function onPath(program: string, path: string | undefined, without?: string): string | undefined {
   for (const folder of (path ?? "").split(delimiter)) {
-    if (folder === "" || without.includes(folder)) continue;
+    if (folder === "" || (without !== undefined && `${folder}/`.startsWith(`${without}/`))) continue;
     const file = join(folder, program);
     try {
       accessSync(file, constants.X_OK);

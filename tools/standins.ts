@@ -14,7 +14,7 @@ function pluginFolder(environment: NodeJS.ProcessEnv): string {
 
 /** Which of the vendor's programs this machine has not. */
 export function missing(engine: string, environment: NodeJS.ProcessEnv): { languageHost: boolean; commandPlugin: boolean } {
-  const without = [standInFolder()];
+  const without = standInFolder();
   return {
     languageHost: !existsSync(join(dirname(engine), languageHost)) && onPath(languageHost, environment["PATH"], without) === undefined,
     commandPlugin: onPath(commandPlugin, environment["PATH"], without) === undefined &&

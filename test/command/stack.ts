@@ -18,7 +18,7 @@ export const standIn: Plugin = { name: "stand-in", folder: standInPath([commandP
 function vendorFolder(): string | undefined {
   const named = process.env["MESHBENCH_VENDOR_BIN"];
   if (named && existsSync(join(named, commandPlugin))) return named;
-  const found = onPath(commandPlugin, process.env["PATH"], [standInFolder()]);
+  const found = onPath(commandPlugin, process.env["PATH"], standInFolder());
   return found && join(found, "..");
 }
 
