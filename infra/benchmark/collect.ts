@@ -4,6 +4,7 @@
  * A connection that breaks is taken up again; a run that ended without a result is an error with the end of its log.
  */
 import { runResultSchema, type RunResult } from "../../workloads/contract.ts";
+import { runCost } from "../cost/run.ts";
 import { saveResult } from "./save.ts";
 import { summarize } from "./summary.ts";
 import { connect, HostKeyError, readInput, run, sleep, type Connection } from "./ssh.ts";
@@ -27,6 +28,8 @@ const input = await readInput<CollectInput>();
 try {
   const ended = await follow(input);
   const result = await fetchResult(input);
+  const cost = result && runCost(result);
+  if (cost) result["cost"] = cost;
   const file = result ? saveResult(input.resultsDir, result) : undefined;
   if (!result || ended.exit !== 0 || !result.complete) {
     const why = result ? `the run is incomplete (${result.incompleteReason ?? "no reason given"}), what it has is in ${file}` : "the run ended without a result";

@@ -54,16 +54,19 @@ function checkSite(site: AwsSite, key: string, config: Config): string[] {
   return problems;
 }
 
-/** Networks of all sites, the mesh included, against those of AWS sites. */
+/** Networks that AWS sites have by default, against all others; those that are given are compared in reach.ts. */
 function overlaps(config: Config): string[] {
   const slots = meshSlots(config.sites);
-  const known = config.sites.flatMap((site, i): { key: string; text: string }[] => {
-    if (site.kind === "aws") return [{ key: `meshbench:sites[${i}].network`, text: vpcNetwork(site, slots[site.name]!) }];
-    const address = (site as { address?: string }).address;
-    return address === undefined ? [] : [{ key: `meshbench:sites[${i}].address`, text: address }];
+  const known = config.sites.flatMap((site, i) => {
+    const given = site as { network?: string; address?: string };
+    const text = given.network ?? given.address ?? (site.kind === "aws" ? vpcNetwork(site, slots[site.name]!) : undefined);
+    const implied = site.kind === "aws" && site.network === undefined;
+    return text === undefined ? [] : [{ key: `meshbench:sites[${i}]`, text, implied }];
   });
-  known.push({ key: "meshbench:mesh.network", text: config.mesh.network });
+  known.push({ key: "meshbench:mesh.network", text: config.mesh.network, implied: false });
   const parsed = known.flatMap((k) => { const cidr = parseCidr(k.text); return cidr ? [{ ...k, network: networkOf(cidr) }] : []; });
-  return parsed.flatMap((a, i) => parsed.slice(i + 1).filter((b) => [a, b].some((k) => k.key.endsWith("].network")) && overlap(a.network, b.network))
-    .map((b) => `${b.key} is ${b.text}, which overlaps ${a.key}, ${a.text}; each site and the mesh need networks of their own`));
+  return parsed.flatMap((a, i) => parsed.slice(i + 1).filter((b) => a.implied !== b.implied && overlap(a.network, b.network)).map((b) => {
+    const [own, other] = a.implied ? [a, b] : [b, a];
+    return `${own.key}.network is missing and would be ${own.text}, which overlaps ${other.text} of ${other.key}; give another, such as 172.20.0.0/16`;
+  }));
 }

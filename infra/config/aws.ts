@@ -4,9 +4,6 @@ import { networkOf, parseCidr } from "./addresses.ts";
 import { AWS_REGIONS } from "./aws-regions.ts";
 import { siteCommon } from "./site-common.ts";
 
-const region = z.string({ error: (issue) => (issue.input === undefined ? "an AWS region, such as us-east-1" : undefined) })
-  .refine((name) => AWS_REGIONS.includes(name), { error: `no region of AWS; allowed are ${AWS_REGIONS.join(", ")}` });
-
 /** 0.0.0.0/0 is a network like another here: nobody writes it by mistake. */
 function isNetwork(text: string): boolean {
   if (text === "0.0.0.0/0") return true;
@@ -14,7 +11,7 @@ function isNetwork(text: string): boolean {
   return parsed !== undefined && networkOf(parsed).first === parsed.address;
 }
 
-export const cidr = z.string().refine(isNetwork, { error: "allowed is a network in CIDR form without host bits, such as 203.0.113.7/32" });
+export const cidr = z.string().refine(isNetwork, { error: "a network in CIDR form without host bits, such as 203.0.113.7/32" });
 export const cidrs = z.union([cidr, z.array(cidr).min(1)]).transform((given) => [given].flat());
 
 /** gp3's own limits; 3000 IOPS and 125 MiB/s are included in the price of every volume. */
@@ -29,7 +26,7 @@ const instanceType = z.string().regex(/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/, "an EC2 i
 export const awsSite = z.strictObject({
   ...siteCommon,
   kind: z.literal("aws"),
-  region,
+  region: z.enum(AWS_REGIONS),
   /** A named profile of the operator's AWS configuration; default: what the environment says. */
   profile: z.string().min(1).optional(),
   /** Letters of availability zones: [a, b] in us-east-1 are us-east-1a and us-east-1b. Nodes go round them in turn; proxy and driver stand in the first. */
