@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { saveResult } from "../report/store.ts";
@@ -37,7 +37,7 @@ const t2 = performance.now();
 const comparison = compare(subjects);
 const t3 = performance.now();
 writeFileSync("page.html", await renderReport(comparison));
-console.log(JSON.stringify({ load: t1 - t0, read: t2 - t1, compare: t3 - t2, write: performance.now() - t3, all: performance.now() - t0 }));
+console.log(JSON.stringify({ load: t1 - t0, read: t2 - t1, compare: t3 - t2, write: performance.now() - t3, all: performance.now() - t0, cpu: process.cpuUsage().user + process.cpuUsage().system }));
 `);
   const generator = JSON.parse(execFileSync(process.execPath, [script], { cwd: folder, encoding: "utf8", maxBuffer: 1e8 })) as Record<string, number>;
   const page = join(folder, "page.html");
@@ -50,9 +50,11 @@ console.log(JSON.stringify({ load: t1 - t0, read: t2 - t1, compare: t3 - t2, wri
   paints.sort((a, b) => a - b);
   const figures = {
     runs, resultMegabytes: bytes / 1e6, pageMegabytes: (await stat(page)).size / 1e6,
-    generatorSeconds: generator["all"]! / 1000, readSeconds: generator["read"]! / 1000, compareSeconds: generator["compare"]! / 1000, writeSeconds: generator["write"]! / 1000,
+    generatorSeconds: generator["all"]! / 1000, generatorCpuSeconds: generator["cpu"]! / 1e6, readSeconds: generator["read"]! / 1000, compareSeconds: generator["compare"]! / 1000, writeSeconds: generator["write"]! / 1000,
     firstPaintSeconds: paints.length ? paints[Math.floor(paints.length / 2)]! / 1000 : null, firstPaintWorstSeconds: paints.length ? paints.at(-1)! / 1000 : null,
   };
+  // On a busy machine the wall clock says little: the CPU time and the load stand beside it.
+  process.stdout.write(`load average             ${loadavg()[0]!.toFixed(1)}\n`);
   for (const [name, value] of Object.entries(figures)) process.stdout.write(`${name.padEnd(24)} ${value === null ? `not measured: ${missing}` : value.toFixed(name === "runs" ? 0 : 2)}\n`);
   process.stdout.write("aims                     generator < 5 s, first paint < 2 s, for 1,000 runs\n");
   process.stdout.write(`${JSON.stringify(figures)}\n`);

@@ -1,11 +1,14 @@
 /** Numbers as a reader wants them: three or four figures that mean something, thousands set apart. */
 
+/** One formatter per number of digits: making one costs more than using it a thousand times. */
+const formatters = [0, 1, 2, 3].map((digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+
 /** 12345.6 -> "12,346"; 123.45 -> "123.5"; 1.2345 -> "1.23"; null -> "-". */
 export function number(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "-";
   const size = Math.abs(value);
-  const digits = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 || size === 0 ? 2 : 3;
-  return value.toLocaleString("en-US", { minimumFractionDigits: size === 0 ? 0 : digits, maximumFractionDigits: digits });
+  const digits = size >= 1000 || size === 0 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 3;
+  return formatters[digits]!.format(value);
 }
 
 export function signed(value: number, digits = 1): string {

@@ -13,8 +13,17 @@ export interface Rtt { between: (a: string, b: string) => number | null; max: nu
 export interface FloorTerm { what: string; times: number; rttMs: number; ms: number }
 export interface Floor { ms: number; terms: FloorTerm[]; measuredMs: number | null; source: "measured mean" | "threads / tps" | null }
 
+/** Every point of a subject asks for the same matrix. */
+const known = new WeakMap<Subject, Rtt>();
+
 /** Mean RTT in ms by unordered pair of node names; the lower of the two directions. */
 export function rttOf(subject: Subject): Rtt {
+  const cached = known.get(subject) ?? readRtt(subject);
+  known.set(subject, cached);
+  return cached;
+}
+
+function readRtt(subject: Subject): Rtt {
   const pairs = new Map<string, number>();
   for (const entry of subject.context?.rttMatrix ?? []) {
     if (!entry.rttMs || entry.from === entry.to) continue;
@@ -92,8 +101,8 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
 
 /** Names of the nodes behind the spec's endpoints: by mesh address, else by the endpoint's own name. */
 function endpointNodes(subject: Subject): string[] {
-  const known = subject.context?.topology?.nodes ?? [];
+  const members = subject.context?.topology?.nodes ?? [];
   const endpoints = subject.result?.spec.target.endpoints ?? [];
-  const found = endpoints.map((e) => known.find((n) => n.meshAddress === e.host || n.name === e.host || n.name === e.name)?.name);
+  const found = endpoints.map((e) => members.find((n) => n.meshAddress === e.host || n.name === e.host || n.name === e.name)?.name);
   return found.every((n) => n !== undefined) ? (found as string[]) : [];
 }
