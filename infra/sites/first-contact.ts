@@ -3,7 +3,7 @@
  * pinned. stdin: Contact. With `verify`, the key is compared with the one that the hypervisor reads out of the guest over
  * its own TLS connection: then nobody between here and the node could have shown another.
  */
-import { Client, utils } from "ssh2";
+import ssh2 from "ssh2";
 import { callProxmox, type ProxmoxApi } from "./proxmox-api.ts";
 import { readInput, sleep } from "../benchmark/ssh.ts";
 
@@ -18,6 +18,7 @@ export interface Contact {
   verify?: ProxmoxApi & { hypervisor: string; vmId: number };
 }
 
+const { Client, utils } = ssh2;
 const HOST_KEY_FILE = "/etc/ssh/ssh_host_ed25519_key.pub";
 
 interface Seen { key?: Buffer }

@@ -33,6 +33,13 @@ class Patched(FakePve):
             router.add_delete(prefix + template + '/', self._stateful_handler(template, self._qm_destroy))
         super()._register_stateful(router, prefixes)
 
+    async def _lxc_config_get(self, user, v):
+        # Proxmox keeps a description as comment lines and gives it back with a newline at its end.
+        shown = dict(await super()._lxc_config_get(user, v))
+        if shown.get('description') and not shown['description'].endswith('\n'):
+            shown['description'] += '\n'
+        return shown
+
     def _routes_resize(self):
         return [('PUT', '/nodes/{node}/qemu/{vmid}/resize', self._qm_resize)]
 
