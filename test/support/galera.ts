@@ -1,7 +1,7 @@
 /** A Galera cluster on loopback for tests: one mariadbd per node, private directories, state transfer by rsync, ended by pid. */
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -60,20 +60,22 @@ export class Galera {
   async #startNode(index: number, port: number, groupPort: number, group: number[]): Promise<void> {
     const directory = join(this.#directory, `n${index + 1}`);
     const root = process.getuid?.() === 0;
-    spawnSync("mkdir", ["-p", directory]);
+    // A server deletes all temporary tables that it finds in its tmpdir when it starts: each has its own.
+    const scratch = join(directory, "tmp");
+    mkdirSync(scratch, { recursive: true });
     if (root) {
       const [uid, gid] = ["-u", "-g"].map((flag) => Number(spawnSync("id", [flag, "mysql"], { encoding: "utf8" }).stdout));
-      chownSync(directory, uid!, gid!);
+      for (const path of [directory, scratch]) chownSync(path, uid!, gid!);
     }
     const data = join(directory, "data");
-    const installed = spawnSync("mariadb-install-db", [`--datadir=${data}`, "--auth-root-authentication-method=normal", "--skip-test-db", ...(root ? ["--user=mysql"] : [])], { encoding: "utf8" });
+    const installed = spawnSync("mariadb-install-db", [`--datadir=${data}`, `--tmpdir=${scratch}`, "--auth-root-authentication-method=normal", "--skip-test-db", ...(root ? ["--user=mysql"] : [])], { encoding: "utf8" });
     if (installed.status !== 0) throw new Error(`mariadb-install-db: ${installed.stderr}`);
     const provider = [
       `gmcast.listen_addr=tcp://127.0.0.1:${groupPort}`, `ist.recv_addr=127.0.0.1:${await freePort()}`, "gcache.size=64M", `base_host=127.0.0.1`, `base_port=${groupPort}`,
     ].join(";");
     const socket = join(directory, "socket");
     const child = spawn("mariadbd", [
-      "--no-defaults", `--datadir=${data}`, `--socket=${socket}`, `--port=${port}`, "--bind-address=127.0.0.1", `--pid-file=${join(directory, "pid")}`,
+      "--no-defaults", `--datadir=${data}`, `--tmpdir=${scratch}`, `--socket=${socket}`, `--port=${port}`, "--bind-address=127.0.0.1", `--pid-file=${join(directory, "pid")}`,
       `--log-error=${join(directory, "log")}`, "--skip-name-resolve", "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2", "--binlog-format=ROW",
       "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON", `--wsrep-provider=${PROVIDER}`, `--wsrep-provider-options=${provider}`,
       `--wsrep-cluster-address=gcomm://${group.map((other) => `127.0.0.1:${other}`).join(",")}`, "--wsrep-cluster-name=meshbench-test", `--wsrep-node-name=n${index + 1}`,
