@@ -90,7 +90,7 @@ const figures = sizes.map((nodes) => {
   const of = (value: (r: Round) => number): number => Number(median(done.map(value)).toFixed(2));
   return { nodes, rounds, firstTransaction: of((r) => r.ends["prepared"]!), ends: Object.fromEntries(STOPS.map((s) => [s, of((r) => r.ends[s] ?? NaN)])), noop: of((r) => r.noop), destroy: of((r) => r.destroy), loadAverage: of((r) => r.load) };
 });
-const table = new Table({ head: ["nodes", ...STOPS.map((s) => `${s} at`), "first transaction at", "no-op up", "destroy"] });
+const table = new Table({ head: ["nodes", ...STOPS.map((s) => `${s} at`), "first transaction at", "no-op up", "destroy"], style: { head: [], border: [] } });
 for (const f of figures) table.push([f.nodes, ...STOPS.map((s) => f.ends[s]!.toFixed(1)), f.firstTransaction.toFixed(1), f.noop.toFixed(1), f.destroy.toFixed(1)]);
 console.log(table.toString());
 console.log(`seconds, medians of ${rounds} rounds; "at" is when the last resource of a stage was done, counted from the call of up`);

@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import * as compare from "./compare.ts";
+import * as report from "./report.ts";
+import * as study from "./study.ts";
 import { stackResultFile } from "./stack-output.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -15,6 +17,8 @@ if (process.argv[2] === "load") {
 } else {
   const program = new Command("meshbench").description(description).version(version).showHelpAfterError().showSuggestionAfterError();
   compare.register(program, { stackOutput: stackResultFile });
+  report.register(program, { stackOutput: stackResultFile });
+  study.register(program);
   program.command("load").description("prepare, run, verify, clean up a workload against any server (own --help)").helpOption(false);
   program.addHelpText("after", `
 Topologies are Pulumi stacks:

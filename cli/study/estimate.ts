@@ -1,0 +1,53 @@
+/** What a study will take, before it begins. Pure. */
+import { costOf } from "../../infra/cost/cost.ts";
+import { loadSeconds } from "../../infra/config/profiles.ts";
+import { planNodes } from "../../infra/topology.ts";
+import type { Leg } from "./file.ts";
+
+export interface LegEstimate {
+  seconds: number;
+  /** While it stands; null when no node has a price. */
+  perHour: number | null;
+  money: number | null;
+  currency: string | null;
+}
+
+/**
+ * Seconds around the load: for local nodes as measured on two cores (npm run bench:up); for clouds an assumption, since
+ * none was measured: ten minutes for nodes and packages. Rows are loaded at an assumed 20,000 per second.
+ */
+const LOCAL_OVERHEAD = 40, CLOUD_OVERHEAD = 600, ROWS_PER_SECOND = 20_000;
+
+export function estimateLeg({ cell: { config } }: Leg): LegEstimate {
+  const local = config.sites.every((s) => s.kind === "local");
+  const rows = config.profile.data.tables * config.profile.data.tableSize;
+  const seconds = loadSeconds(config.profile) + (local ? LOCAL_OVERHEAD : CLOUD_OVERHEAD) + rows / ROWS_PER_SECOND;
+  const cost = costOf(config, planNodes(config));
+  return {
+    seconds,
+    perHour: cost?.perHour ?? null,
+    money: cost ? (cost.perHour * seconds) / 3600 : null,
+    currency: cost?.currency ?? null,
+  };
+}
+
+export interface Total { seconds: number; money: number | null; currency: string | null }
+
+export function total(estimates: LegEstimate[]): Total {
+  const priced = estimates.filter((e) => e.money !== null);
+  return {
+    seconds: estimates.reduce((sum, e) => sum + e.seconds, 0),
+    money: priced.length > 0 ? priced.reduce((sum, e) => sum + e.money!, 0) : null,
+    currency: priced[0]?.currency ?? null,
+  };
+}
+
+/** Why a leg must not begin: undefined when both limits hold with it. `spent` is what the legs before it took. */
+export function beyond(limits: { hours?: number | undefined; money?: number | undefined }, spent: { seconds: number; money: number }, next: LegEstimate): string | undefined {
+  const seconds = spent.seconds + next.seconds, money = spent.money + (next.money ?? 0);
+  if (limits.hours !== undefined && seconds > limits.hours * 3600)
+    return `the time limit of ${limits.hours} h: ${(spent.seconds / 3600).toFixed(2)} h are used and the next leg takes about ${(next.seconds / 3600).toFixed(2)} h`;
+  if (limits.money !== undefined && money > limits.money)
+    return `the spending limit of ${limits.money} ${next.currency ?? ""}: ${spent.money.toFixed(2)} are spent and the next leg costs about ${(next.money ?? 0).toFixed(2)}`;
+  return undefined;
+}

@@ -1,0 +1,105 @@
+/** A study from its file to its report: legs one after the other, each on disk when it is done. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import pLimit from "p-limit";
+import type { RunResult } from "../../workloads/contract.ts";
+import { compare } from "../../report/compare/compare.ts";
+import { subjectOf, type Subject } from "../../report/model.ts";
+import { readResult } from "../../report/store.ts";
+import { findPublished } from "../../report/published/index.ts";
+import { publishedSubject } from "../../report/published/set.ts";
+import { renderTerminal } from "../../report/render/terminal.ts";
+import { writeWhole } from "../../report/write.ts";
+import { beyond, estimateLeg } from "./estimate.ts";
+import { Journal, legId } from "./journal.ts";
+import { pool } from "./pool.ts";
+import { LegError, runLeg } from "./stack.ts";
+import type { Leg, Study } from "./file.ts";
+
+export interface StudyOptions {
+  journal: Journal;
+  results: string;
+  keepOnFailure: boolean;
+  parallel: number;
+  say: (line: string) => void;
+  signal: AbortSignal;
+}
+
+export interface Outcome { done: number; failed: string[]; stopped?: string }
+
+/** Runs what is not done yet. A failed leg does not end the study; a limit or a signal does, after what is under way. */
+export async function runLegs(study: Study, legs: Leg[], options: StudyOptions): Promise<Outcome> {
+  const { journal, say, signal } = options;
+  const finished = journal.done();
+  const failed: string[] = [];
+  let stopped: string | undefined, done = finished.size, position = 0;
+
+  const one = async (leg: Leg): Promise<void> => {
+    const id = legId(leg), label = `leg ${++position} of ${legs.length}, ${id}`;
+    if (finished.has(id)) { say(`${label}: done before, kept`); return; }
+    if (signal.aborted) stopped = "interrupted";
+    if (stopped === undefined) stopped = beyond(study.limits, journal.spent(), estimateLeg(leg));
+    if (stopped !== undefined) return;
+    const began = Date.now(), estimate = estimateLeg(leg);
+    const took = (): { seconds: number; money: number } => {
+      const seconds = (Date.now() - began) / 1000;
+      return { seconds, money: ((estimate.perHour ?? 0) * seconds) / 3600 };
+    };
+    say(`${label}: begins, about ${Math.ceil(estimate.seconds / 60)} min`);
+    journal.add({ event: "leg-begun", leg: id });
+    try {
+      const resultFile = await runLeg(leg, {
+        results: options.results, keepOnFailure: options.keepOnFailure, signal, log: join(journal.dir, `${leg.cell.name}-${leg.repeat + 1}.log`),
+        say: (line) => say(`${label}: ${line}`),
+      });
+      journal.add({ event: "leg-done", leg: id, resultFile, ...took() });
+      done++;
+      say(`${label}: done in ${Math.round(took().seconds)} s, ${resultFile}`);
+    } catch (error) {
+      const why = error instanceof LegError || error instanceof Error ? error.message : String(error);
+      journal.add({ event: "leg-failed", leg: id, why, ...took() });
+      if (signal.aborted) { stopped = "interrupted"; return; }
+      failed.push(`${id}: ${why}`);
+      say(`${label}: FAILED after ${Math.round(took().seconds)} s: ${why}`);
+    }
+  };
+
+  // Legs with local nodes share this machine's processors and would measure each other; a leg's repeats share a stack name.
+  const alone = legs.some((l) => l.cell.config.sites.some((s) => s.kind === "local"));
+  if (alone && options.parallel > 1) say("legs with local nodes run one at a time: they share this machine");
+  const limit = pLimit(alone ? 1 : options.parallel);
+  const rounds = alone ? [legs] : groupBy(legs, (l) => l.repeat);
+  for (const round of rounds) await Promise.all(round.map((leg) => limit(() => one(leg))));
+  return { done, failed, ...(stopped === undefined ? {} : { stopped }) };
+}
+
+function groupBy<T>(list: T[], key: (value: T) => number): T[][] {
+  const groups = new Map<number, T[]>();
+  for (const value of list) groups.set(key(value), [...(groups.get(key(value)) ?? []), value]);
+  return [...groups.values()];
+}
+
+/** The report over everything that is done: page and text, in the study's folder. Returns their paths and the text. */
+export async function reportStudy(study: Study, legs: Leg[], journal: Journal): Promise<{ page: string; text: string; subjects: number }> {
+  const done = journal.done();
+  const cells = [...new Map(legs.map((l) => [l.cell.name, l.cell])).values()];
+  const subjects: Subject[] = [];
+  for (const cell of cells) {
+    const files = legs.filter((l) => l.cell.name === cell.name).flatMap((l) => done.get(legId(l))?.resultFile ?? []);
+    if (files.length === 0) continue;
+    const results: RunResult[] = [];
+    for (const file of files) results.push(await readResult(file));
+    subjects.push(subjectOf(pool(results, cell.name), cell.name, files.join(", ")));
+  }
+  if (subjects.length === 0) return { page: "", text: "no leg is done yet, so there is nothing to report\n", subjects: 0 };
+  const against = study.against === undefined ? undefined : findPublished(study.against).map(publishedSubject);
+  const match = new Map(Object.entries(study.match));
+  const comparison = compare(subjects, { match, force: Object.keys(study.profiles).length > 1, ...(against ? { against } : {}) });
+  const text = renderTerminal(comparison);
+  mkdirSync(journal.dir, { recursive: true });
+  const { renderReport } = await import("../../report/html/report.ts");
+  const page = join(journal.dir, "report.html");
+  await writeWhole(page, await renderReport(comparison, { title: study.title ?? study.name }));
+  await writeWhole(join(journal.dir, "report.txt"), text);
+  return { page, text, subjects: subjects.length };
+}
