@@ -136,7 +136,7 @@ function answerTo({ sql, params }: FakeStatement, binary: boolean): Buffer {
   const single = /SUM\(|count\(|MAX\(/i.test(sql);
   const rows = single || params.length < 2 ? 1 : params[1]! - params[0]! + 1;
   const cells = Array.from({ length: rows }, (_, i) => [single ? "5000" : C.replace(/\d{11}$/, String(i).padStart(11, "0"))]);
-  return resultSet({ columns: [{ name: "c", type: single ? 246 : 254 }], rows: cells }, binary, false).bytes;
+  return resultSet({ columns: [{ name: "c", type: single ? 246 : 254 }], rows: cells }, binary, { deprecateEof: false, cacheMetadata: false }).bytes;
 }
 
 /** Values of a statement whose parameters are all integers; the types stand in front of them the first time. */

@@ -87,9 +87,17 @@ export interface ResultSet {
   more?: boolean;
 }
 
-/** A whole result set, its packets numbered from `sequence`. */
-export function resultSet(set: ResultSet, binary: boolean, deprecateEof: boolean, sequence = 1): { bytes: Buffer; next: number } {
-  const payloads: Buffer[] = [lenenc(set.columns.length), ...set.columns.map((c) => columnPayload(c.name, c.type))];
+/** What both sides agreed on. */
+export interface AnswerFormat {
+  deprecateEof: boolean;
+  cacheMetadata: boolean;
+}
+
+/** A whole result set, its packets numbered from `sequence`; `definitions` false leaves the columns' out (cacheMetadata only). */
+export function resultSet(set: ResultSet, binary: boolean, { deprecateEof, cacheMetadata }: AnswerFormat, sequence = 1, definitions = true): { bytes: Buffer; next: number } {
+  const count = lenenc(set.columns.length);
+  const payloads: Buffer[] = [cacheMetadata ? Buffer.concat([count, Buffer.from([definitions ? 1 : 0])]) : count];
+  if (definitions) payloads.push(...set.columns.map((c) => columnPayload(c.name, c.type)));
   if (!deprecateEof) payloads.push(eofPayload());
   for (const row of set.rows) payloads.push(binary ? binaryRow(row) : textRow(row));
   const status = set.more ? 0x000a : 0x0002;

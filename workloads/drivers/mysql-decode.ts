@@ -5,22 +5,48 @@
  */
 import type { Value } from "./driver.ts";
 import { lengthEncoded, word } from "./mysql-bytes.ts";
+import type { AnswerFormat } from "./mysql-reader.ts";
 
 const LARGEST = 0xff_ffff;
 
-/** @param binary rows of a prepared statement (true) or of a text query */
-export function decodeAnswer(bytes: Buffer, binary: boolean, deprecateEof: boolean): Value[][] {
+/**
+ * @param binary rows of a prepared statement (true) or of a text query
+ * @param known column types from the prepare answer, for an answer that leaves the definitions out
+ */
+export function decodeAnswer(bytes: Buffer, binary: boolean, format: AnswerFormat, known: readonly ColumnType[] = []): Value[][] {
   const packets = split(bytes);
   const first = packets[0];
   if (first === undefined || first[0] === 0x00 || first[0] === 0xff) return [];
-  const columns = lengthEncoded(first, 0).value;
-  const types = packets.slice(1, 1 + columns).map(columnType);
+  const { value: columns, next } = lengthEncoded(first, 0);
+  const sent = format.cacheMetadata && first[next] === 0 ? 0 : columns;
+  const types = sent === 0 ? known : packets.slice(1, 1 + columns).map(columnType);
+  const { deprecateEof } = format;
   const rows: Value[][] = [];
-  for (const row of packets.slice(1 + columns + (deprecateEof ? 0 : 1))) {
+  for (const row of packets.slice(1 + sent + (deprecateEof ? 0 : 1))) {
     if (row[0] === 0xff || (row[0] === 0xfe && row.length < (deprecateEof ? LARGEST : 9))) break;
     rows.push(binary ? binaryRow(row, types) : textRow(row, types));
   }
   return rows;
+}
+
+/** Column types of each statement in a sequence of whole prepare answers; none for one that was refused. */
+export function decodePrepares(bytes: Buffer, { deprecateEof }: AnswerFormat): ColumnType[][] {
+  const packets = split(bytes);
+  const statements: ColumnType[][] = [];
+  for (let at = 0; at < packets.length; ) {
+    const head = packets[at++] as Buffer;
+    if (head[0] === 0xff) {
+      statements.push([]);
+      continue;
+    }
+    const columns = word(head, 5);
+    const parameters = word(head, 7);
+    const end = (group: number): number => (group > 0 && !deprecateEof ? 1 : 0);
+    at += parameters + end(parameters);
+    statements.push(packets.slice(at, at + columns).map(columnType));
+    at += columns + end(columns);
+  }
+  return statements;
 }
 
 function split(bytes: Buffer): Buffer[] {
@@ -37,7 +63,7 @@ function split(bytes: Buffer): Buffer[] {
   return packets;
 }
 
-interface ColumnType {
+export interface ColumnType {
   type: number;
   unsigned: boolean;
 }
@@ -52,7 +78,7 @@ function isNumber(type: number): boolean {
   return [0, 1, 2, 3, 4, 5, 8, 9, 246].includes(type);
 }
 
-function textRow(row: Buffer, types: ColumnType[]): Value[] {
+function textRow(row: Buffer, types: readonly ColumnType[]): Value[] {
   let at = 0;
   return types.map(({ type }) => {
     if (row[at] === 0xfb) {
@@ -66,7 +92,7 @@ function textRow(row: Buffer, types: ColumnType[]): Value[] {
   });
 }
 
-function binaryRow(row: Buffer, types: ColumnType[]): Value[] {
+function binaryRow(row: Buffer, types: readonly ColumnType[]): Value[] {
   let at = 1 + ((types.length + 9) >> 3);
   return types.map(({ type, unsigned }, i) => {
     // The NULL bits start at bit 2 of the bitmap that follows the row's marker.

@@ -2,11 +2,12 @@
 import type { Endpoint } from "../contract.ts";
 import { DriverError } from "./driver.ts";
 import type { Connection, ConnectOptions, Listener, Statement, StatementSpec, Value } from "./driver.ts";
-import { decodeAnswer } from "./mysql-decode.ts";
+import { decodeAnswer, decodePrepares } from "./mysql-decode.ts";
+import type { ColumnType } from "./mysql-decode.ts";
 import { clientError, serverError } from "./mysql-errors.ts";
 import { ExecutePacket, preparePacket, queryPacket, QUIT } from "./mysql-packets.ts";
 import { AnswerReader } from "./mysql-reader.ts";
-import type { AnswerSink } from "./mysql-reader.ts";
+import type { AnswerFormat, AnswerSink } from "./mysql-reader.ts";
 import type { OwnSocket, SocketUser } from "./mysql-socket.ts";
 import { TextStatement } from "./text-statement.ts";
 
@@ -20,22 +21,23 @@ export class MysqlFastConnection implements Connection, AnswerSink, SocketUser {
   listener: Listener = NOBODY;
   readonly #socket: OwnSocket;
   readonly #reader: AnswerReader;
-  readonly #deprecateEof: boolean;
+  readonly #format: AnswerFormat;
   readonly #emulate: boolean;
   readonly #alwaysTypes: boolean;
   #preparing: Preparing | null = null;
   #ended = false;
   #closing: (() => void) | null = null;
   #capture: Buffer[] | null = null;
-  #captured: { bytes: Buffer; binary: boolean } | null = null;
-  #binary = false;
+  #captured: { bytes: Buffer; statement: FastStatement | null } | null = null;
+  /** Of the statement in hand; null for a text query. */
+  #running: FastStatement | null = null;
 
-  constructor(endpoint: Endpoint, socket: OwnSocket, serverVersion: string, deprecateEof: boolean, options: ConnectOptions) {
+  constructor(endpoint: Endpoint, socket: OwnSocket, serverVersion: string, format: AnswerFormat, options: ConnectOptions) {
     this.endpoint = endpoint;
     this.serverVersion = serverVersion;
     this.#socket = socket;
-    this.#deprecateEof = deprecateEof;
-    this.#reader = new AnswerReader(this, deprecateEof);
+    this.#format = format;
+    this.#reader = new AnswerReader(this, format);
     this.#emulate = options.preparedStatements === "disable";
     this.#alwaysTypes = endpoint.role === "proxy";
     socket.takeOver(this);
@@ -55,8 +57,11 @@ export class MysqlFastConnection implements Connection, AnswerSink, SocketUser {
     const batch = this.#alwaysTypes ? 1 : PREPARES_AT_ONCE;
     for (let from = 0; from < specs.length; from += batch) {
       const some = specs.slice(from, from + batch);
+      this.#capture = [];
       const ids = await this.#prepareSome(some);
-      some.forEach((spec, i) => statements.push(new FastStatement(spec, new ExecutePacket(ids[i] as number, spec, this.#alwaysTypes), this)));
+      const types = decodePrepares(Buffer.concat(this.#capture), this.#format);
+      this.#capture = null;
+      some.forEach((spec, i) => statements.push(new FastStatement(spec, new ExecutePacket(ids[i] as number, spec, this.#alwaysTypes), types[i] ?? [], this)));
     }
     return statements;
   }
@@ -71,14 +76,14 @@ export class MysqlFastConnection implements Connection, AnswerSink, SocketUser {
   }
 
   /** @internal sent by a statement of this connection */
-  run(packet: Uint8Array): void {
-    this.#binary = true;
+  run(statement: FastStatement): void {
+    this.#running = statement;
     this.#reader.expectAnswer();
-    this.#socket.write(packet);
+    this.#socket.write(statement.packet.next());
   }
 
   query(sql: string | Uint8Array): void {
-    this.#binary = false;
+    this.#running = null;
     this.#reader.expectAnswer();
     this.#socket.write(queryPacket(sql));
   }
@@ -90,7 +95,9 @@ export class MysqlFastConnection implements Connection, AnswerSink, SocketUser {
   takeRows(): Value[][] | null {
     const captured = this.#captured;
     this.#captured = null;
-    return captured === null ? null : decodeAnswer(captured.bytes, captured.binary, this.#deprecateEof);
+    if (captured === null) return null;
+    const { bytes, statement } = captured;
+    return decodeAnswer(bytes, statement !== null, this.#format, statement?.columns);
   }
 
   received(bytes: Uint8Array, length: number): void {
@@ -100,17 +107,19 @@ export class MysqlFastConnection implements Connection, AnswerSink, SocketUser {
 
   answered(rows: number, affected: number): void {
     if (this.#capture !== null) {
-      this.#captured = { bytes: Buffer.concat(this.#capture), binary: this.#binary };
+      this.#captured = { bytes: Buffer.concat(this.#capture), statement: this.#running };
       this.#capture = null;
     }
     this.listener.done(rows, affected);
   }
 
   refused(code: number, _sqlState: string, message: string): void {
-    this.#capture = null;
     const error = serverError(code, message);
     const preparing = this.#preparing;
-    if (preparing === null) return this.listener.failed(error);
+    if (preparing === null) {
+      this.#capture = null;
+      return this.listener.failed(error);
+    }
     preparing.failure ??= error;
     this.#prepareAnswered(preparing);
   }
@@ -181,24 +190,27 @@ const NOBODY: Listener = { done() {}, failed() {}, lost() {} };
 
 class FastStatement implements Statement {
   readonly spec: StatementSpec;
-  readonly #packet: ExecutePacket;
+  readonly packet: ExecutePacket;
+  /** From the prepare answer, for answers that leave the column definitions out. */
+  readonly columns: readonly ColumnType[];
   readonly #connection: MysqlFastConnection;
 
-  constructor(spec: StatementSpec, packet: ExecutePacket, connection: MysqlFastConnection) {
+  constructor(spec: StatementSpec, packet: ExecutePacket, columns: readonly ColumnType[], connection: MysqlFastConnection) {
     this.spec = spec;
-    this.#packet = packet;
+    this.packet = packet;
+    this.columns = columns;
     this.#connection = connection;
   }
 
   setInt(index: number, value: number): void {
-    this.#packet.setInt(index, value);
+    this.packet.setInt(index, value);
   }
 
   bytes(index: number): Uint8Array {
-    return this.#packet.bytes(index);
+    return this.packet.bytes(index);
   }
 
   execute(): void {
-    this.#connection.run(this.#packet.next());
+    this.#connection.run(this);
   }
 }

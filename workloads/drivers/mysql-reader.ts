@@ -25,9 +25,18 @@ const MORE_RESULTS = 0x0008;
 /** An ERR, OK or header packet is small; more than this in one means that the stream is out of step. */
 const MAX_CONTROL = 1 << 20;
 
+/** What client and server agreed on that changes answers. */
+export interface AnswerFormat {
+  /** CLIENT_DEPRECATE_EOF: no EOF packets, rows end with an OK packet. */
+  readonly deprecateEof: boolean;
+  /** MARIADB_CLIENT_CACHE_METADATA: a byte after the number of columns says whether their definitions follow. */
+  readonly cacheMetadata: boolean;
+}
+
 export class AnswerReader {
   readonly #sink: AnswerSink;
   readonly #deprecateEof: boolean;
+  readonly #cacheMetadata: boolean;
   #state: State = "idle";
   #sequence = 1;
   /** Definitions still to come in this group. */
@@ -45,9 +54,10 @@ export class AnswerReader {
   #parameters = 0;
   #fields = 0;
 
-  constructor(sink: AnswerSink, deprecateEof: boolean) {
+  constructor(sink: AnswerSink, format: AnswerFormat) {
     this.#sink = sink;
-    this.#deprecateEof = deprecateEof;
+    this.#deprecateEof = format.deprecateEof;
+    this.#cacheMetadata = format.cacheMetadata;
   }
 
   get idle(): boolean {
@@ -148,9 +158,7 @@ export class AnswerReader {
       case "first":
         if (first === OK) return this.#ok(b, payload + 1, last);
         if (first === LOCAL_INFILE) return this.#garbled("the server asks for a local file");
-        this.#left = lengthEncoded(b, payload).value;
-        this.#state = "columns";
-        return false;
+        return this.#resultStarted(b, payload);
       case "columns-end":
         if (first !== END) return this.#garbled("no EOF after the columns");
         this.#state = "rows";
@@ -169,6 +177,16 @@ export class AnswerReader {
       default:
         return this.#garbled(`a control packet among the ${state}`);
     }
+  }
+
+  #resultStarted(b: Uint8Array, payload: number): boolean {
+    const { value: columns, next } = lengthEncoded(b, payload);
+    if (columns === 0) return this.#garbled("a result without columns");
+    this.#left = columns;
+    const known = this.#cacheMetadata && b[next] === 0;
+    if (!known) this.#state = "columns";
+    else this.#state = this.#deprecateEof ? "rows" : "columns-end";
+    return false;
   }
 
   #prepareStarted(b: Uint8Array, payload: number): void {

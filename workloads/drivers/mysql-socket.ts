@@ -5,6 +5,7 @@
  */
 import { EventEmitter } from "node:events";
 import net from "node:net";
+import { Negotiation } from "./mysql-negotiation.ts";
 
 const shared = new Uint8Array(65_536);
 
@@ -16,6 +17,7 @@ export interface SocketUser {
 
 export class OwnSocket extends EventEmitter {
   readonly #socket: net.Socket;
+  readonly negotiation = new Negotiation();
   #user: SocketUser | null = null;
   #error: NodeJS.ErrnoException | null = null;
 
@@ -37,8 +39,12 @@ export class OwnSocket extends EventEmitter {
 
   #read(length: number): boolean {
     const user = this.#user;
-    if (user !== null) user.received(shared, length);
-    else this.emit("data", Buffer.from(shared.subarray(0, length)));
+    if (user !== null) {
+      user.received(shared, length);
+    } else {
+      this.negotiation.received(shared.subarray(0, length));
+      this.emit("data", Buffer.from(shared.subarray(0, length)));
+    }
     return true;
   }
 
@@ -49,7 +55,7 @@ export class OwnSocket extends EventEmitter {
   }
 
   write(bytes: Uint8Array, done?: (error?: Error | null) => void): boolean {
-    return this.#socket.write(bytes, done);
+    return this.#socket.write(this.#user === null ? this.negotiation.sending(bytes) : bytes, done);
   }
 
   end(bytes?: Uint8Array): void {

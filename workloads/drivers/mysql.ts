@@ -61,7 +61,7 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
     throw clientError(error);
   }
   if (socket === null || (hello.capabilityFlags & PROTOCOL_41) === 0) return new MysqlLibraryConnection(endpoint, library, hello.serverVersion, options);
-  return new MysqlFastConnection(endpoint, socket, hello.serverVersion, false, options);
+  return new MysqlFastConnection(endpoint, socket, hello.serverVersion, { deprecateEof: false, cacheMetadata: socket.negotiation.cacheMetadata }, options);
 }
 
 function greeted(library: LibraryConnection): Promise<Hello> {
