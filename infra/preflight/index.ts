@@ -11,6 +11,7 @@ export type { Check } from "./check.ts";
 export async function runPreflight(config: Config, plans: NodePlan[], owned: { project: string; stack: string }): Promise<Check[]> {
   const checks: Promise<Check[]>[] = [];
   if (config.sites.some((site) => site.kind === "aws")) checks.push(import("./aws.ts").then(({ checkAwsSites }) => checkAwsSites(config, plans, owned)));
+  if (config.sites.some((site) => site.kind === "proxmox")) checks.push(import("./proxmox.ts").then(({ checkProxmoxSites }) => checkProxmoxSites(config, plans, owned)));
   return (await Promise.all(checks)).flat();
 }
 

@@ -26,6 +26,11 @@ NUMBERS = ('cores', 'sockets', 'vcpus', 'memory', 'balloon', 'numa', 'onboot', '
 class Patched(FakePve):
     """fakepve as the provider needs it."""
 
+    @staticmethod
+    def _node_stats(online):
+        # Room for the published stack, which fakepve's 8 GiB are not.
+        return dict(FakePve._node_stats(online), maxmem=64 * 1024 ** 3, maxcpu=16)
+
     def _register_stateful(self, router, prefixes):
         # The provider calls DELETE .../qemu/ID/?purge=1 with a slash that Proxmox takes and the fake would ignore.
         template = '/nodes/{node}/qemu/{vmid}'
