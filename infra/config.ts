@@ -1,13 +1,14 @@
 /** The only reader of pulumi.Config: hands on a checked configuration or ends the program with every problem named. */
 import * as pulumi from "@pulumi/pulumi";
 import { checkConfig } from "./config/check.ts";
+import { withEnvironment } from "./config/environment.ts";
 import { ConfigError } from "./config/errors.ts";
 import type { Config } from "./config/schema.ts";
 import { checkout } from "./paths.ts";
 import { archiveProblem } from "./proxies/archive.ts";
 
 export async function readConfig(): Promise<Config> {
-  const checked = checkConfig(rawConfig(pulumi.getProject()));
+  const checked = checkConfig(withEnvironment(rawConfig(pulumi.getProject()), process.env));
   if ("problems" in checked) throw new ConfigError(checked.problems);
   const { archive } = checked.config.proxy;
   const problem = archive && await archiveProblem(archive, checkout);

@@ -2,6 +2,7 @@
 import { parse } from "yaml";
 import { z } from "zod";
 import { checkConfig } from "../../infra/config/check.ts";
+import { withEnvironment } from "../../infra/config/environment.ts";
 import type { Config } from "../../infra/config/schema.ts";
 
 const pieceName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/, "lower-case letters, digits and '-', at most 31");
@@ -69,7 +70,7 @@ export class StudyError extends Error {}
 export function parseStudy(text: string, file: string): Study {
   let input: unknown;
   try {
-    input = parse(text);
+    input = parse(text, { merge: true });
   } catch (error) {
     throw new StudyError(`${file}: is no valid YAML: ${(error as Error).message.split("\n")[0]}`);
   }
@@ -125,7 +126,7 @@ export function cellsOf(study: Study, scaleName: string | undefined, readStack: 
     let raw: Record<string, unknown> = study.config;
     for (const [i, name] of names.entries()) if (name !== undefined) raw = overlay(raw, resolvePiece(axes[AXES[i]!] as Record<string, Record<string, unknown>>, name, AXES[i]!, readStack));
     raw = overlay(raw, scaled.config);
-    const checked = checkConfig(raw);
+    const checked = checkConfig(withEnvironment(raw, process.env));
     if ("problems" in checked) { problems.push(...checked.problems.map((p) => `leg ${label}: ${p}`)); return undefined; }
     return { name: label, topology: names[0]!, config: checked.config, raw };
   });
