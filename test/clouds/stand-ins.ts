@@ -15,6 +15,15 @@ export function shippedConfig(stack: string): ConfigInput {
   return Object.fromEntries(Object.entries(config).map(([k, v]) => [k.replace(/^meshbench:/, ""), v])) as unknown as ConfigInput;
 }
 
+/** A preview's resources, one a line, in the order of their names. */
+export function previewed(output: string): string {
+  const lines = [...output.matchAll(/^ *\+ +(\S+) +(\S+) +create/gm)].map((m) => `${m[1]} ${m[2]}`);
+  return [...new Set(lines)].sort().join("\n");
+}
+
+/** Between two runs of a test the load engine's sources may have been edited, and then the run is made again. */
+export const withoutRuns = (names: string[]): string[] => names.filter((name) => !/-(rtt|throughput)$|^run(-spec)?$|^driver-runtime$/.test(name));
+
 export interface CloudStackArgs {
   stack: TestStack;
   /** Sites of the laboratory by the names of the stack's. */
@@ -43,7 +52,7 @@ export class CloudStack {
     clouds.launcher("pulumi-resource-aws");
     clouds.environment({
       AWS_ENDPOINT_URL: clouds.moto.url, AWS_ACCESS_KEY_ID: "stand-in", AWS_SECRET_ACCESS_KEY: "stand-in", AWS_EC2_METADATA_DISABLED: "true",
-      MESHBENCH_STANDIN_LAB: stack.lab, PATH: `${clouds.#folder}${delimiter}${process.env["PATH"] ?? ""}`,
+      MESHBENCH_STANDIN_LAB: stack.lab, MESHBENCH_STAND_INS: "the AWS plugin for Pulumi", PATH: `${clouds.#folder}${delimiter}${process.env["PATH"] ?? ""}`,
     });
     return clouds;
   }
@@ -61,6 +70,12 @@ export class CloudStack {
       if (!(key in this.#before)) this.#before[key] = process.env[key];
       if (value === undefined) delete process.env[key]; else process.env[key] = value;
     }
+  }
+
+  /** Names of the nodes that the laboratory has. */
+  labNodes(): string[] {
+    const labs = JSON.parse(this.stack.labCommand("list", "--json")) as { lab: string; nodes: { name: string }[] }[];
+    return labs.find((one) => one.lab === this.stack.lab)?.nodes.map((node) => node.name) ?? [];
   }
 
   async stop(): Promise<void> {
