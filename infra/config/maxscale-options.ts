@@ -4,7 +4,7 @@
  */
 import type { ProxyConfig } from "./schema.ts";
 
-type Kind = "bool" | "count" | "seconds" | "milliseconds" | "size" | "text" | readonly string[];
+export type Kind = "bool" | "count" | "seconds" | "milliseconds" | "size" | "text" | readonly string[];
 
 const MONITOR: Record<string, Kind> = {
   monitor_interval: "milliseconds",
@@ -51,6 +51,8 @@ const ELSEWHERE: Record<string, string> = {
   auto_rejoin: "it belongs to mariadbmon; a Galera node rejoins by itself",
   failcount: "it belongs to mariadbmon; with galeramon the cluster's evs.suspect_timeout decides",
 };
+
+export const MAXSCALE_PARAMETERS: { monitor: Record<string, Kind>; service: Record<string, Kind> } = { monitor: MONITOR, service: SERVICE };
 
 const BOOL = ["true", "false", "on", "off", "yes", "no", "1", "0"];
 

@@ -20,6 +20,8 @@ systemctl enable --quiet --now meshbench-check.socket`;
 /** Checks the file with haproxy itself before the service sees it; prints version and what the proxy sees as JSON. */
 export function haproxyScript(conf: string, servers: number, timeoutSeconds = 60): string {
   return `${ensurePackages(["haproxy", "socat"])}
+# A proxy of another kind that served before would hold the port.
+systemctl disable --quiet --now meshbench-maxscale.service meshbench-counters.socket 2>/dev/null || true
 changed=0
 ${writeFile("/etc/haproxy/meshbench.cfg", conf)}
 haproxy -c -q -f /etc/haproxy/meshbench.cfg || { echo "$(hostname): haproxy refuses its configuration" >&2; exit 1; }

@@ -33,7 +33,10 @@ const REST = `http://127.0.0.1:${REST_PORT}/v1`;
  * Counters only ever grow, so that two readings around a run tell what the run did.
  */
 export const COUNTERS_PROGRAM = `#!/bin/bash
-if [ "\${1:-}" != --plain ]; then read -r -t 2 _ || true; fi
+if [ "\${1:-}" != --plain ]; then
+  # To the empty line after the headers: closing on unread bytes would reset the connection under the answer.
+  while read -r -t 2 line && [ -n "\${line%$'\r'}" ]; do :; done
+fi
 code="200 OK"
 body=$(curl -fsS --max-time 3 ${REST}/services/${SERVICE} 2>/dev/null \\
   | sed -nE 's/^ *("(queries|route_master|route_slave|route_all|rw_transactions|ro_transactions|replayed_transactions)": [0-9]+),?$/\\1/p' | paste -sd,)

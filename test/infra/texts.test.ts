@@ -12,10 +12,10 @@ const dir = mkdtempSync(join(tmpdir(), "meshbench-texts-"));
 after(() => rmSync(dir, { recursive: true, force: true }));
 const ALL = { ...FILES, ...SCRIPTS, ...PROGRAMS };
 
-for (const [name, text] of Object.entries(ALL)) test(`${name} is what it was`, () => golden(name, text));
+for (const [name, text] of Object.entries(ALL)) test(`${name} is what it was`, () => golden(`node/${name}`, text));
 
 test("no golden file is left over", () => {
-  assert.deepEqual(readdirSync(GOLDEN_DIR).sort(), [...Object.keys(ALL), "resources.txt"].sort());
+  assert.deepEqual(readdirSync(join(GOLDEN_DIR, "node")).sort(), Object.keys(ALL).sort());
 });
 
 for (const [name, text] of Object.entries({ ...SCRIPTS, ...PROGRAMS })) {

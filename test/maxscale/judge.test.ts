@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FILES } from "../infra/texts.ts";
+import { MAXSCALE_PARAMETERS, type Kind } from "../../infra/config/maxscale-options.ts";
 import { maxscaleConf } from "../../infra/proxies/maxscale-conf.ts";
 import { givenArchive, unpack } from "./archive.ts";
 
@@ -22,7 +23,7 @@ function judge(t: TestContext, conf: string): { status: number | null; output: s
   writeFileSync(path, conf);
   for (const folder of ["data", "cache", "run", "log"]) mkdirSync(join(dir, folder), { recursive: true });
   const ran = spawnSync(maxscale.command, [...maxscale.args, "--config-check", "--log=stdout", ...(process.getuid?.() === 0 ? ["--user=root"] : []), `--config=${path}`,
-    `--datadir=${dir}/data`, `--cachedir=${dir}/cache`, `--piddir=${dir}/run`, `--runtimedir=${dir}/run`, `--logdir=${dir}/log`, `--persistdir=${dir}/data`, `--language=${dir}/data`, `--module_configdir=${dir}/data`],
+    `--datadir=${dir}/data`, `--cachedir=${dir}/cache`, `--piddir=${dir}/run`, `--logdir=${dir}/log`, `--persistdir=${dir}/data`, `--language=${dir}/data`, `--module_configdir=${dir}/data`],
   { encoding: "utf8", env: maxscale.env });
   return { status: ran.status, output: `${ran.stdout}${ran.stderr}` };
 }
@@ -54,3 +55,11 @@ for (const [what, monitor, service] of REFUSED) {
     if (judged) assert.notEqual(judged.status, 0, judged.output);
   });
 }
+
+test("MaxScale knows every parameter that the configuration's check lets through", (t) => {
+  const values: Record<string, string> = { bool: "false", count: "1", seconds: "5s", milliseconds: "2000ms", size: "1Mi", text: "" };
+  // A text has a form of its own each: none is given, the name alone is what is asked about.
+  const filled = (kinds: Record<string, Kind>): Record<string, string> => Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, typeof kind === "string" ? values[kind]! : kind[0]!]));
+  const judged = judge(t, maxscaleConf({ bind: "10.99.0.14", servers: SERVERS, monitor: filled(MAXSCALE_PARAMETERS.monitor), service: filled(MAXSCALE_PARAMETERS.service) }));
+  if (judged) assert.doesNotMatch(judged.output, /unrecognized|unknown/i, judged.output);
+});

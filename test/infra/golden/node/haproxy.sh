@@ -9,6 +9,8 @@ if [ ${#missing[@]} -gt 0 ]; then
   apt_get update
   apt_get install -y --no-install-recommends "${missing[@]}"
 fi
+# A proxy of another kind that served before would hold the port.
+systemctl disable --quiet --now meshbench-maxscale.service meshbench-counters.socket 2>/dev/null || true
 changed=0
 install -d -m 0755 "$(dirname '/etc/haproxy/meshbench.cfg')"
 umask_was=$(umask); umask 077; cat > '/etc/haproxy/meshbench.cfg'.new <<'END_OF_FILE'

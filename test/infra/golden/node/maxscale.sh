@@ -91,7 +91,10 @@ serving=$changed; changed=0
 install -d -m 0755 "$(dirname '/usr/local/lib/meshbench/proxy-counters')"
 umask_was=$(umask); umask 077; cat > '/usr/local/lib/meshbench/proxy-counters'.new <<'END_OF_FILE'
 #!/bin/bash
-if [ "${1:-}" != --plain ]; then read -r -t 2 _ || true; fi
+if [ "${1:-}" != --plain ]; then
+  # To the empty line after the headers: closing on unread bytes would reset the connection under the answer.
+  while read -r -t 2 line && [ -n "${line%$''}" ]; do :; done
+fi
 code="200 OK"
 body=$(curl -fsS --max-time 3 http://127.0.0.1:8989/v1/services/splitter 2>/dev/null \
   | sed -nE 's/^ *("(queries|route_master|route_slave|route_all|rw_transactions|ro_transactions|replayed_transactions)": [0-9]+),?$/\1/p' | paste -sd,)

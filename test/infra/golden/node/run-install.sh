@@ -24,7 +24,7 @@ Description=meshbench run %i
 [Service]
 Type=exec
 ExecStart=/bin/bash /var/lib/meshbench/runs/%i/command
-StandardOutput=append:/var/lib/meshbench/runs/%i/log
+StandardOutput=null
 StandardError=append:/var/lib/meshbench/runs/%i/log
 LimitNOFILE=65536
 TimeoutStopSec=60
