@@ -12,7 +12,8 @@ const oldestGo = [1, 21] as const;
 
 export const moduleFolder = join(checkout, "tools", "pulumi");
 
-async function checkGo(version: string): Promise<void> {
+/** The Go that would build it. Throws a ToolError when there is none, or one that is too old. */
+export async function checkGo(version: string): Promise<string> {
   const instead = `install Go ${oldestGo.join(".")} or newer, or put Pulumi ${version} or newer on PATH`;
   if (onPath("go", process.env["PATH"]) === undefined) {
     throw new ToolError(`There is no Pulumi here, the vendor's installer can't be reached, and there is no Go to build it with: ${instead}.`);
@@ -22,6 +23,7 @@ async function checkGo(version: string): Promise<void> {
   if (major < oldestGo[0] || (major === oldestGo[0] && minor < oldestGo[1])) {
     throw new ToolError(`There is no Pulumi here, the vendor's installer can't be reached, and ${stdout.trim()} is too old to build it: ${instead}.`);
   }
+  return stdout.trim();
 }
 
 /**

@@ -51,7 +51,7 @@ async function versionOf(binary: string): Promise<string> {
   }
 }
 
-type Found = Pick<Engine, "binary" | "version" | "source">;
+export type Found = Pick<Engine, "binary" | "version" | "source">;
 
 interface Places {
   cache: string;
@@ -77,6 +77,15 @@ function cached(version: string, { installed, built }: Places): Found | undefine
 /** Whether `resolveEngine` has nothing to fetch or build, as far as can be told without running anything. */
 export function enginePresent(): boolean {
   return onPath("pulumi", process.env["PATH"]) !== undefined || cached(neededVersion(), places(neededVersion())) !== undefined;
+}
+
+/** What `resolveEngine` would take as it is, and a program on PATH that is too old for it; gets nothing. */
+export async function findEngine(): Promise<{ engine?: Found; tooOld?: string }> {
+  const needed = neededVersion(), present = onPath("pulumi", process.env["PATH"]);
+  const version = present === undefined ? "" : await versionOf(present);
+  if (present !== undefined && isEnough(version, needed)) return { engine: { binary: present, version, source: "path" } };
+  const engine = cached(needed, places(needed));
+  return { ...(engine === undefined ? {} : { engine }), ...(present === undefined ? {} : { tooOld: `${present} is Pulumi ${version || "of no known version"}` }) };
 }
 
 async function locate(needed: string, say: Say): Promise<Found> {

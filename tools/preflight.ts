@@ -48,20 +48,21 @@ function ignoreProblem(): string | undefined {
   return ignored.includes(".meshbench/") ? undefined : ".gitignore no longer lists .meshbench/, which holds state and secrets: put the line back.";
 }
 
+/** What was looked at, and one sentence about what is lacking; undefined: nothing. */
+export type Problem = [what: string, problem: string | undefined];
+
 /**
- * What this checkout and this machine lack to run Pulumi here, one sentence each; empty: nothing.
- * Looks and changes nothing but the empty cache folder. What local nodes need is `lab check`'s part.
+ * What this checkout and this machine lack to run Pulumi here. Looks and changes nothing but the
+ * empty cache folder. What local nodes need is `lab check`'s part.
  */
-export function preflight(): string[] {
-  const problems: string[] = [];
-  for (const check of [packagesProblem, nodeProblem, engineProblem, ignoreProblem]) {
+export function preflight(): Problem[] {
+  const checks: [string, () => string | undefined][] = [["Node", nodeProblem], ["packages", packagesProblem], ["engine", engineProblem], ["secrets", ignoreProblem]];
+  return checks.map(([what, check]): Problem => {
     try {
-      const problem = check();
-      if (problem !== undefined) problems.push(problem);
+      return [what, check()];
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      problems.push(`${error.message}.`);
+      return [what, `${error.message}.`];
     }
-  }
-  return [...new Set(problems)];
+  });
 }
