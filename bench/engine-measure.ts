@@ -1,7 +1,8 @@
 /** One load process, pinned to a core, watched from outside: transactions, CPU and memory, the same way for both sides. */
 import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import type { ShareGroup } from "./engine-share.ts";
 
 export type LoadRun = {
   tps: number;
@@ -14,16 +15,11 @@ export type WholeRun = { seconds: number; cpuSeconds: number; peakMemoryMb: numb
 
 /** Clock ticks per second of /proc/PID/stat on every Linux that Node runs on (USER_HZ). */
 const TICKS = 100;
-/** Of the kernel's autogroups, -20..19; see raiseShare. */
-let shareLevel = 0;
+/** Where load processes go, when --share asks for it. */
+let group: ShareGroup | undefined;
 
-/**
- * On a machine that others use: the process's session, and that of every load process from now on, gets a larger share of its
- * core (an autogroup's nice level; needs root for negative levels).
- */
-export function raiseShare(pid: number, level = shareLevel): void {
-  shareLevel = level;
-  writeFileSync(`/proc/${pid}/autogroup`, String(level));
+export function shareWith(load: ShareGroup): void {
+  group = load;
 }
 
 /** The line that both sides print per interval. */
@@ -84,7 +80,7 @@ function watch(
     const end = (): void => void child.kill("SIGKILL");
     process.once("exit", end);
     const pid = child.pid;
-    if (pid !== undefined && shareLevel !== 0) raiseShare(pid);
+    if (pid !== undefined) group?.add(pid);
     if (pid !== undefined) onStart?.(pid);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {

@@ -6,16 +6,17 @@ import { spawn } from "node:child_process";
 import { cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { measureLoad, measureWhole, raiseShare } from "./engine-measure.ts";
+import { measureLoad, measureWhole, shareWith } from "./engine-measure.ts";
 import type { LoadRun, WholeRun } from "./engine-measure.ts";
 import { loadFigures, loadTable, missedAims, prepareFigures, prepareTable } from "./engine-report.ts";
 import type { Cell, Pair, PrepareCell } from "./engine-report.ts";
 import { LOAD_CORE, SERVER_CORE, startServer } from "./engine-servers.ts";
 import type { BenchServer } from "./engine-servers.ts";
+import { ShareGroup } from "./engine-share.ts";
 import { cleanupCommand, environment, prepareCommand, runCommand, SIDES, tpsOf } from "./engine-sides.ts";
 import type { Side, Tables } from "./engine-sides.ts";
 
-type Options = { driver: "mysql" | "postgres"; pairs: number; seconds: number; threads: number[]; workloads: string[]; rows: number; share: number; quick: boolean; load: boolean; prepare: boolean };
+type Options = { driver: "mysql" | "postgres"; pairs: number; seconds: number; threads: number[]; workloads: string[]; rows: number; share?: number; quick: boolean; load: boolean; prepare: boolean };
 
 const RUN_TABLES: Tables = { tables: 4, size: 50_000 };
 const LINK_MS = 10;
@@ -23,11 +24,6 @@ const LINK_MS = 10;
 const whole = (text: string): number => {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("a whole number from 1 on is allowed.");
-  return value;
-};
-const level = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < -20 || value > 19) throw new InvalidArgumentError("a whole number from -20 to 19 is allowed.");
   return value;
 };
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -40,7 +36,7 @@ const options = new Command("bench:engine")
   .option("--threads <list>", "connections", (text) => text.split(",").map(whole), [1, 4, 16, 64, 192])
   .option("--workloads <list>", "workloads", (text) => text.split(","), ["oltp_read_only", "oltp_write_only", "oltp_read_write", "oltp_point_select"])
   .option("--rows <n>", "rows of the prepare comparison, one table", whole, 400_000)
-  .option("--share <nice>", "on a shared machine: nice level, -20 to 19, of the sessions of server and load (below 0 they crowd others out)", level, 0)
+  .option("--share <n>", "on a shared machine: server and load each get as much of their core as n ordinary processes (crowds others out)", whole)
   .option("--quick", "fewer: read_only and write_only at 1, 4 and 16 connections, 2 pairs of 3 s", false)
   .option("--no-load", "leave the runs out")
   .option("--no-prepare", "leave the prepare comparison out")
@@ -53,10 +49,15 @@ if (cpus().length < 2) {
 }
 
 let server: BenchServer | undefined;
+const groups: ShareGroup[] = [];
 for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => void server?.stop().finally(() => process.exit(130)));
 try {
   server = await startServer(options.driver);
-  if (options.share !== 0) raiseShare(server.pid, options.share);
+  if (options.share !== undefined) {
+    groups.push(new ShareGroup("server", options.share), new ShareGroup("load", options.share));
+    groups[0]!.add(server.pid);
+    shareWith(groups[1]!);
+  }
   say(`${server.version} on core ${SERVER_CORE}, load on core ${LOAD_CORE}, load average ${loadavg().map((v) => v.toFixed(2)).join(" ")}`);
   const load = options.load ? (await loadCells(server)).map(loadFigures) : [];
   const prepare = options.prepare ? (await prepareCells(server)).map(prepareFigures) : [];
@@ -65,7 +66,7 @@ try {
   const missed = missedAims(load, prepare);
   console.log(missed.length === 0 ? "every aim is met" : `aims not met:\n${missed.map((line) => `  ${line}`).join("\n")}`);
   console.log(JSON.stringify({
-    bench: "engine", driver: options.driver, server: server.version, node: process.version, pairs: options.pairs, seconds: options.seconds, share: options.share,
+    bench: "engine", driver: options.driver, server: server.version, node: process.version, pairs: options.pairs, seconds: options.seconds, share: options.share ?? 1,
     loadAverageAtEnd: loadavg(), load: load.map(rounded), prepare: prepare.map(rounded), missed,
   }));
 } catch (error) {
@@ -73,6 +74,7 @@ try {
   process.exitCode = 1;
 } finally {
   await server?.stop();
+  for (const group of groups) await group.remove();
 }
 
 async function loadCells(on: BenchServer): Promise<Cell[]> {
@@ -128,6 +130,7 @@ function turn(pair: number): readonly Side[] {
 function startRelay(port: number): Promise<{ port: number; stop(): void }> {
   const program = fileURLToPath(new URL("engine-relay.ts", import.meta.url));
   const child = spawn("taskset", ["-c", LOAD_CORE, process.execPath, program, String(port), String(LINK_MS / 2)], { stdio: ["pipe", "pipe", "inherit"] });
+  if (child.pid !== undefined) groups[1]?.add(child.pid);
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", () => reject(new Error("the relay ended")));
