@@ -129,7 +129,7 @@ export function subjectOf(result: RunResult, label: string, source: string): Sub
   const { context, target, data } = spec;
   const hours = result.finishedAt ? (Date.parse(result.finishedAt) - Date.parse(result.startedAt)) / 3_600_000 : null;
   const topology = context.topology;
-  const databases = topology?.nodes.filter((n) => n.role === "database") ?? [];
+  const databases = topology?.nodes.filter((n) => n.role.split("+").includes("database")) ?? [];
   return {
     label, kind: "run", source,
     complete: result.complete, incompleteReason: result.complete ? null : (result.incompleteReason ?? "cut short"),

@@ -16,7 +16,10 @@ export interface Floor { ms: number; terms: FloorTerm[]; measuredMs: number | nu
 /** Every point of a subject asks for the same matrix. */
 const known = new WeakMap<Subject, Rtt>();
 
-/** Mean RTT in ms by unordered pair of node names; the lower of the two directions. */
+/**
+ * RTT in ms by unordered pair of node names: the least of the pings of both directions. It is what distance alone costs;
+ * the mean also holds the queues of a machine that was busy while it was measured.
+ */
 export function rttOf(subject: Subject): Rtt {
   const cached = known.get(subject) ?? readRtt(subject);
   known.set(subject, cached);
@@ -28,7 +31,7 @@ function readRtt(subject: Subject): Rtt {
   for (const entry of subject.context?.rttMatrix ?? []) {
     if (!entry.rttMs || entry.from === entry.to) continue;
     const key = [entry.from, entry.to].sort().join("\0");
-    pairs.set(key, Math.min(pairs.get(key) ?? Infinity, entry.rttMs.avg));
+    pairs.set(key, Math.min(pairs.get(key) ?? Infinity, entry.rttMs.min));
   }
   const database = new Set(nodes(subject, "database"));
   const among = [...pairs].filter(([key]) => key.split("\0").every((n) => database.has(n))).map(([, rtt]) => rtt);
@@ -38,8 +41,13 @@ function readRtt(subject: Subject): Rtt {
   };
 }
 
+/** A node may have several roles: "driver+proxy". */
+export function hasRole(node: { role: string }, role: string): boolean {
+  return node.role.split("+").includes(role);
+}
+
 function nodes(subject: Subject, role: string): string[] {
-  return (subject.context?.topology?.nodes ?? []).filter((n) => n.role === role).map((n) => n.name);
+  return (subject.context?.topology?.nodes ?? []).filter((n) => hasRole(n, role)).map((n) => n.name);
 }
 
 /** Highest RTT between two database nodes, ms; published sets may state one. Null when it is not known. */
@@ -83,7 +91,8 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
     if (farthest.every((f) => f !== null)) add("commit: round trip from the writer to the farthest node", commits, Math.min(...(farthest as number[])));
   }
 
-  const driver = subject.result?.engine.node ?? nodes(subject, "driver")[0];
+  const drivers = nodes(subject, "driver");
+  const driver = drivers.find((d) => d === subject.result?.host.hostname) ?? drivers[0];
   const statements = point.mix.read + point.mix.write + (point.mix.other ?? 0);
   const served = endpointNodes(subject);
   if (driver && served.length > 0) {
@@ -103,6 +112,6 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
 function endpointNodes(subject: Subject): string[] {
   const members = subject.context?.topology?.nodes ?? [];
   const endpoints = subject.result?.spec.target.endpoints ?? [];
-  const found = endpoints.map((e) => members.find((n) => n.meshAddress === e.host || n.name === e.host || n.name === e.name)?.name);
+  const found = endpoints.map((e) => (members.find((n) => n.meshAddress === e.host || n.name === e.host) ?? members.find((n) => n.name === e.name))?.name);
   return found.every((n) => n !== undefined) ? (found as string[]) : [];
 }

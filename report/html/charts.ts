@@ -136,7 +136,7 @@ export function rttChart(subject: Subject, index: number): ChartSpec | null {
   const nodes = [...new Set(matrix.flatMap((m) => [m.from, m.to]))];
   return {
     kind: "heat", id: `rtt-${index}`, title: `Round-trip time between nodes, ${subject.label}`, unit: "ms", nodes,
-    cells: matrix.map((m) => [nodes.indexOf(m.to), nodes.indexOf(m.from), Math.round(m.rttMs!.avg * 1000) / 1000]), description: "Mean of the pings before the run.",
+    cells: matrix.map((m) => [nodes.indexOf(m.to), nodes.indexOf(m.from), Math.round(m.rttMs!.min * 1000) / 1000]), description: "Least of the pings before the run; mean and highest are in the table.",
   };
 }
 

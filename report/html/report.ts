@@ -3,6 +3,7 @@ import type { Block, Comparison } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
 import type { Subject } from "../model.ts";
 import { caveatLines, evidenceLines, forcedMark, READING, subjectLine } from "../render/text.ts";
+import { checkClaims } from "../published/claims.ts";
 import { clientScript } from "./bundle.ts";
 import { barCharts, latencyCharts, rttChart, scatterChart, SHOWN, sweepCharts, timeChart } from "./charts.ts";
 import { embedJson, html, raw } from "./escape.ts";
@@ -10,7 +11,7 @@ import type { Markup } from "./escape.ts";
 import type { ChartSpec } from "./spec.ts";
 import { style } from "./style.ts";
 import { summary } from "./summary.ts";
-import { allRunsTable, costTable, factsTable, figuresTable, key, nothing, percentileTable, rttTable, sweepTable, table, windowTable } from "./tables.ts";
+import { allRunsTable, costTable, factsTable, figuresTable, key, nothing, percentileTable, replicationTable, rttTable, sweepTable, table, windowTable } from "./tables.ts";
 import { topologyPicture } from "./topology.ts";
 
 export interface ReportOptions {
@@ -39,6 +40,7 @@ ${topologySection(shown, chart)}
 ${barSection(comparison, chart)}
 ${comparison.blocks.map((block, i) => workloadSection(comparison, block, i, chart))}
 ${shapeSection(comparison)}
+${claimSection(comparison)}
 ${timeSection(shown, chart)}
 ${environmentSection(comparison)}
 ${specSection(comparison)}
@@ -111,6 +113,7 @@ ${figuresTable(comparison, block)}
 ${evidence.length ? html`<ul>${evidence.map((e) => html`<li>${e}</li>`)}</ul>` : nothing}
 ${sweepTable(comparison, block)}
 ${costTable(comparison, block)}
+${replicationTable(comparison, block)}
 <div class="pair">${latencyCharts(comparison, block).map((c) => chart(c))}</div>
 ${percentileTable(comparison, block)}</section>`;
 }
@@ -123,6 +126,17 @@ function shapeSection(comparison: Comparison): Markup {
 ${table("Ratios between topologies, and growth over threads", "Absolute figures belong to other machines and are not judged.", [{ text: "workload" }, { text: "" }, { text: "published", n: true }, { text: "ours", n: true }, { text: "" }],
     shape.rows.map((r) => html`<tr><td>${r.workload}</td><th scope="row">${r.what}</th><td class="n">${r.published}</td><td class="n">${r.ours}</td><td>${r.agrees === null ? "" : r.agrees ? "alike" : "differs"}</td></tr>`))}
 <h3>Why they differ, as far as it is on record</h3><ul>${shape.reasons.map((r) => html`<li>${r}</li>`)}</ul></section>`;
+}
+
+/** Claims of the published texts that stand in this report, judged by their own figures. */
+function claimSection(comparison: Comparison): Markup {
+  const labels = [...comparison.subjects.filter((s) => s.kind === "published").map((s) => s.label), ...(comparison.shape?.pairs.map((p) => p.published) ?? [])];
+  const studies = new Set(labels.map((l) => l.slice("published:".length).split("/")[0]!));
+  const claims = checkClaims().filter((c) => studies.has(c.study));
+  if (claims.length === 0) return nothing;
+  const rows = claims.map((c) => html`<tr><td>${c.study}</td><td class="wrap">${c.claim}</td><td${raw(["follows", "rounding"].includes(c.verdict) ? "" : " class=\"bad\"")}>${c.verdict}</td><td class="wrap">${c.found}</td></tr>`);
+  return html`<section id="claims" aria-labelledby="claims-title"><h2 id="claims-title">What the published texts claim</h2>
+${table("Claims against the figures of the same text", "follows; rounding: but for the last digit; contradicted; not from these figures; not checkable: a figure is missing.", [{ text: "study" }, { text: "claim" }, { text: "verdict" }, { text: "from the figures" }], rows)}</section>`;
 }
 
 function timeSection(shown: Subject[], chart: Draw): Markup {

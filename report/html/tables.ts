@@ -74,6 +74,23 @@ export function sweepTable(comparison: Comparison, block: Block): Markup {
   ], rows);
 }
 
+/** What the database nodes report of their replication during the windows of each point; nothing where they report none. */
+export function replicationTable(comparison: Comparison, block: Block): Markup {
+  const rows = block.rows.flatMap((row) => comparison.subjects.slice(0, SHOWN).flatMap((subject, i) => {
+    const windows = windowsOf(subject, block.key, row.threads);
+    const nodes = windows.flatMap((w) => w.server.flatMap((s) => (s.delta && "wsrep_flow_control_paused_ns" in s.delta ? [{ ...s, seconds: w.windowSeconds, counters: s.delta }] : [])));
+    if (nodes.length === 0) return [];
+    const paused = Math.max(...nodes.map((n) => n.counters["wsrep_flow_control_paused_ns"]! / 1e7 / n.seconds));
+    const sum = (name: string) => nodes.reduce((total, n) => total + (n.counters[name] ?? 0), 0).toLocaleString("en-US");
+    const counts = [sum("wsrep_flow_control_sent"), sum("wsrep_local_cert_failures"), sum("wsrep_local_bf_aborts")];
+    return [html`<tr><td class="n">${row.threads}</td><th scope="row">${key(i)}${subject.label}</th><td class="n">${paused.toFixed(1)}</td>${counts.map((v) => html`<td class="n">${v}</td>`)}</tr>`];
+  }));
+  if (rows.length === 0) return nothing;
+  return table(`Replication as the nodes report it, ${block.key}`, "Paused: the highest share of a window in which flow control stopped a node. The rest are sums over nodes and windows.", [
+    { text: "threads", n: true }, { text: "run" }, { text: "paused %", n: true }, { text: "flow control sent", n: true }, { text: "certification failures", n: true }, { text: "brute-force aborts", n: true },
+  ], rows);
+}
+
 const PERCENTILES = [50, 90, 95, 99, 99.9] as const;
 
 /** Percentiles of the merged histograms: beside the percentile plot. */
@@ -111,7 +128,7 @@ export function rttTable(subject: Subject): Markup {
   const matrix = subject.context?.rttMatrix ?? [];
   const rtt = rttOf(subject);
   const rows = matrix.map((m) => html`<tr><th scope="row">${m.from} to ${m.to}</th>${(["min", "avg", "max"] as const).map((f) => html`<td class="n">${m.rttMs ? number(m.rttMs[f]) : "no answer"}</td>`)}<td class="n">${m.lossPercent ?? "-"}</td><td class="n">${m.pathMtu ?? "-"}</td><td class="n">${m.mbitPerSecond === null || m.mbitPerSecond === undefined ? "-" : number(m.mbitPerSecond)}</td></tr>`);
-  return table(`Round trips between nodes, ${subject.label}`, rtt.max === null ? "" : `Longest between database nodes: ${number(rtt.max)} ms.`, [
+  return table(`Round trips between nodes, ${subject.label}`, rtt.max === null ? "" : `Longest between database nodes, by the least of its pings: ${number(rtt.max)} ms.`, [
     { text: "path" }, { text: "min ms", n: true }, { text: "mean ms", n: true }, { text: "max ms", n: true }, { text: "loss %", n: true }, { text: "MTU", n: true }, { text: "Mbit/s", n: true },
   ], rows);
 }

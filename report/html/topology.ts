@@ -40,15 +40,16 @@ ${sites.map((site, i) => {
     const box = boxes[i]!;
     return html`<g><rect class="site" x="${box.x}" y="${box.y}" width="${box.width}" height="${box.height}" rx="10"/>
 <text x="${box.x + GAP}" y="${box.y + 24}"><tspan font-weight="600">${clip(site.name, 14)}</tspan> <tspan class="small">${clip(site.kind, 10)}</tspan></text>
-${site.members.map((member, j) => nodeMark(member.name, member.role, box.x + GAP, box.y + 38 + j * (NODE_HEIGHT + GAP), proxy?.node === member.name && member.role !== "proxy" ? proxy.kind : null))}</g>`;
+${site.members.map((member, j) => nodeMark(member.name, member.role.split("+"), box.x + GAP, box.y + 38 + j * (NODE_HEIGHT + GAP), proxy?.node === member.name ? proxy.kind : null))}</g>`;
   })}</svg>`;
 }
 
 const colours: Record<string, number> = { database: 0, proxy: 2, driver: 1 };
 
-function nodeMark(name: string, role: string, x: number, y: number, proxy: string | null): Markup {
+function nodeMark(name: string, roles: string[], x: number, y: number, proxy: string | null): Markup {
+  const role = ["database", "proxy", "driver"].find((r) => roles.includes(r)) ?? roles[0]!;
   const colour = `var(--series-${colours[role] ?? 7})`;
-  const below = proxy ? `${role} + ${proxy}` : role;
+  const below = [...roles.filter((r) => !(r === "proxy" && proxy)), ...(proxy ? [proxy] : [])].join(" + ");
   const shape = role === "database"
     ? `<path d="M${x} ${y + 7}a${NODE_WIDTH / 2} 7 0 0 1 ${NODE_WIDTH} 0v${NODE_HEIGHT - 14}a${NODE_WIDTH / 2} 7 0 0 1 -${NODE_WIDTH} 0z" fill="var(--surface)" stroke="${colour}" stroke-width="2"/><path d="M${x} ${y + 7}a${NODE_WIDTH / 2} 7 0 0 0 ${NODE_WIDTH} 0" fill="none" stroke="${colour}" stroke-width="2"/>`
     : `<rect x="${x}" y="${y}" width="${NODE_WIDTH}" height="${NODE_HEIGHT}" rx="${role === "proxy" ? 20 : 4}" fill="var(--surface)" stroke="${colour}" stroke-width="2"/>`;

@@ -64,7 +64,7 @@ function renderBlock(comparison: Comparison, block: Block): string[] {
   for (const row of block.rows) {
     for (const cell of row.cells) {
       const raised = flags(cell.point);
-      if (raised.length > 0) lines.push(`   ! ${subjects[cell.subject]!.label}, ${row.threads} threads: ${raised.join("; ")}`);
+      if (raised.length > 0) lines.push(`   ! ${subjects[cell.subject]!.label}, ${row.threads} thread${row.threads === 1 ? "" : "s"}: ${raised.join("; ")}`);
     }
   }
   lines.push(...evidenceLines(comparison, block).map((l) => `   ${l}`));

@@ -74,7 +74,8 @@ export function subjectLine(subject: Subject): string {
   const when = subject.startedAt ? `, ${subject.startedAt}` : "";
   const aborted = subject.complete ? "" : ` - INCOMPLETE: ${subject.incompleteReason}`;
   const price = priceOf(subject);
-  const spent = price && subject.hours !== null ? `, ${(price.perHour * subject.hours).toFixed(2)} ${price.currency} for ${subject.hours.toFixed(2)} h` : "";
+  const billed = subject.result?.["cost"] as { total?: unknown; currency?: unknown } | undefined;
+  const spent = typeof billed?.total === "number" ? `, ${billed.total.toFixed(2)} ${String(billed.currency ?? "")}` : price && subject.hours !== null ? `, ${(price.perHour * subject.hours).toFixed(2)} ${price.currency} for ${subject.hours.toFixed(2)} h` : "";
   return `${subject.label} (${subject.kind === "run" ? subject.source : `published: ${subject.source}`}${when}${spent})${aborted}`;
 }
 

@@ -51,6 +51,23 @@ test("other data sizes, reconnects or statement mixes are refused; forced, every
   assert.match(renderCsv(forced).split("\r\n")[1]!, /,false,/);
 });
 
+test("statements per transaction decide: updates that found no row are no other work, one write less is", () => {
+  const [a, b] = [subject("a"), subject("b")];
+  for (const p of b.points) if (p.mix && p.mix.write > 0) p.mix = { ...p.mix, write: p.mix.write - 0.3, other: p.mix.other! + 0.3 };
+  assert.equal(compare([a, b]).forced, false);
+  const like003 = subject("like003", { tables: 10, tableSize: 1_000_000, workloads: ["oltp_read_write"], threads: [128] });
+  assert.throws(() => compare([like003, publishedSubject(findPublished("003/galera")[0]!)]), /statements per transaction of oltp_read_write: like003 14 reads, 4 writes, 2 others; published:003\/galera 14 reads, 3 writes/);
+});
+
+test("a node with two roles is found in both: the driver that is also the proxy pays no way to itself", () => {
+  const far = subject("far", { rttMs: 10 });
+  const { topology } = far.context!;
+  topology!.nodes.find((n) => n.name === "drv")!.role = "driver+proxy";
+  far.result!.spec.target.endpoints[0]!.host = "10.99.0.9";
+  const floor = floorOf(far, far.points.find((p) => p.key === "oltp_read_only" && p.threads === 1)!)!;
+  assert.deepEqual(floor.terms.map((t) => t.what), ["statements: round trip from the proxy to the nearest database"]);
+});
+
 test("a workload with other options is another unit of work", () => {
   const [a, b] = [subject("a"), subject("b", { options: { range_size: 10 } })];
   assert.throws(() => compare([a, b]), /none in common/);

@@ -92,7 +92,7 @@ export function syntheticResult(options: SyntheticOptions = {}): RunResult {
   const all = [...nodes, { name: "drv", site: "alpha", role: "driver", meshAddress: "10.99.0.9" }];
   const rttMatrix = all.flatMap((a) => all.filter((b) => b !== a).map((b) => {
     const rtt = a.site === b.site ? 0.2 : o.rttMs;
-    return { from: a.name, to: b.name, rttMs: { min: rtt * 0.98, avg: rtt, max: rtt * 1.2, mdev: rtt * 0.02 }, lossPercent: 0, pathMtu: 1420, mbitPerSecond: a.site === b.site ? 900 : 95 };
+    return { from: a.name, to: b.name, rttMs: { min: rtt, avg: rtt * 1.05, max: rtt * 1.2, mdev: rtt * 0.02 }, lossPercent: 0, pathMtu: 1420, mbitPerSecond: a.site === b.site ? 900 : 95 };
   }));
   const input: unknown = {
     schema: 1, kind: "meshbench-result", runId: o.runId ?? `synthetic-${o.seed}`,
@@ -115,7 +115,7 @@ export function syntheticResult(options: SyntheticOptions = {}): RunResult {
         ...(o.costPerHour === undefined ? {} : { cost: { perHour: o.costPerHour, currency: "USD" } }),
       },
     },
-    engine: { name: "meshbench", version: "0.1.0", node: "drv" },
+    engine: { name: "meshbench", version: "0.1.0", node: "v24.0.0" },
     host: { hostname: "drv", cpus: 2, cpuModel: "Synthetic CPU", memoryMb: 4096, kernel: "6.1" },
     server: { version: "10.11.11-MariaDB", variables: { innodb_flush_log_at_trx_commit: "1" } },
     prepare: { seconds: 3 + o.rttMs / 5, rows: o.tables * o.tableSize, rowsPerSecond: 20_000, method: "load-data", reused: false },
