@@ -1,5 +1,5 @@
 /** Opens the connections of sessions: by the endpoint policy, at a limited rate, with a capped back-off. */
-import type { RunSpec } from "../contract.ts";
+import type { Endpoint, RunSpec } from "../contract.ts";
 import { DriverError } from "../drivers/driver.ts";
 import type { Connection, ConnectOptions, Driver, Statement, StatementSpec, Value } from "../drivers/driver.ts";
 import { EndpointChooser } from "./endpoints.ts";
@@ -42,6 +42,10 @@ export class Linker {
 
   get alternatives(): boolean {
     return this.#chooser.alternatives;
+  }
+
+  avoid(endpoint: Endpoint): void {
+    this.#chooser.failed(endpoint);
   }
 
   stop(): void {

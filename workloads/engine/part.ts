@@ -39,7 +39,7 @@ export class Part implements SessionOwner {
   readonly exactWriteCounts: boolean;
   readonly #task: PartTask;
   readonly #step: Step;
-  readonly #linker: Linker;
+  readonly links: Linker;
   readonly #sessions: Session[] = [];
   readonly #onInterval: (report: IntervalReport) => void;
   readonly #meter = new ThreadMeter();
@@ -70,7 +70,7 @@ export class Part implements SessionOwner {
     this.exactWriteCounts = driver.exactWriteCounts;
     this.#onInterval = onInterval;
     const { loop, loops, spec } = task;
-    this.#linker = new Linker(spec, driver, plan, password, spec.target.connectRate / loops, loop);
+    this.links = new Linker(spec, driver, plan, password, spec.target.connectRate / loops, loop);
     for (let id = loop; id < this.#step.threads; id += loops) {
       this.#sessions.push(new Session(id, new Random(spec.seed, task.step, task.repeat, id), this));
     }
@@ -79,10 +79,6 @@ export class Part implements SessionOwner {
     this.#recorder = new Recorder(rate !== undefined);
     this.#openLoop = rate ? new OpenLoop(rate, task, (session) => this.#offer(session), (seconds) => (this.#meter.spun += seconds)) : null;
     this.#watch = new StuckWatch(this.#sessions, spec.target.statementTimeoutMs);
-  }
-
-  get alternatives(): boolean {
-    return this.#linker.alternatives;
   }
 
   /** Resolves when all sessions are connected, or after `patienceMs` with those that are; the others go on trying. */
@@ -98,7 +94,7 @@ export class Part implements SessionOwner {
 
   async #link(session: Session): Promise<void> {
     const fresh = session.link === null && session.progress === 0;
-    const link = await this.#linker.openPersistently(session.random, (error) => this.#connectFailed(error));
+    const link = await this.links.openPersistently(session.random, (error) => this.#connectFailed(error));
     if (link === null) return;
     if (this.#over) return link.connections.forEach((connection) => connection.destroy());
     this.#path ||= link.main.path;
@@ -240,7 +236,7 @@ export class Part implements SessionOwner {
   /** Ends the window early: what is under way is dropped, the report comes at once. */
   stop(): void {
     this.#over = true;
-    this.#linker.stop();
+    this.links.stop();
     this.#onQuiet();
   }
 
@@ -271,7 +267,7 @@ export class Part implements SessionOwner {
     if (!this.#over) await this.#drain();
     const abandoned = this.#sessions.filter((s) => s.start > 0 && s.counted).length;
     this.#over = true;
-    this.#linker.stop();
+    this.links.stop();
     this.#watch.stop();
     const connected = this.#connected();
     const bytes = this.#bytes() - this.#bytesAtOpen;

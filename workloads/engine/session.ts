@@ -2,6 +2,7 @@
  * One connection's worth of load: it runs the plan's operations one after the other, restarts, backs off and reconnects.
  * Everything is driven by answers: a session never waits in a promise between two statements.
  */
+import type { Endpoint } from "../contract.ts";
 import type { Connection, DriverError, Listener, Statement, StatementKind } from "../drivers/driver.ts";
 import type { Actor, Op, Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
@@ -30,8 +31,12 @@ export interface SessionOwner {
   needsLink(session: Session): void;
   readonly plan: Plan;
   readonly exactWriteCounts: boolean;
-  /** There is another endpoint to go to when this one keeps refusing. */
-  readonly alternatives: boolean;
+  readonly links: {
+    /** There is another endpoint to go to when this one keeps refusing. */
+    readonly alternatives: boolean;
+    /** New connections pass this endpoint over for a while. */
+    avoid(endpoint: Endpoint): void;
+  };
 }
 
 /** Back-off after an error that is no plain restart: doubles from 10 ms to 1 s. */
@@ -166,7 +171,10 @@ export class Session implements Actor, Listener {
     this.#owner.failed(this, error);
     if (error.action === "reconnect" || mode === "rolling-back") return this.#reconnect();
     // The node refuses again after a pause: another one may serve.
-    if (error.action === "retry" && this.#pause > 0 && this.#owner.alternatives) return this.#reconnect();
+    if (error.action === "retry" && this.#pause > 0 && this.#owner.links.alternatives) {
+      for (const { endpoint } of this.link?.connections ?? []) this.#owner.links.avoid(endpoint);
+      return this.#reconnect();
+    }
     this.#pause = error.action === "restart" ? 0 : Math.min(Math.max(2 * this.#pause, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
     if (error.needsRollback && this.#owner.plan.transaction) {
       this.mode = "rolling-back";

@@ -154,7 +154,10 @@ class IntervalCollector {
     for (const report of reports) latencies.addPacked(report.latencies);
     const seconds = reports.reduce((sum, r) => sum + r.seconds, 0) / reports.length;
     const warmup = index < 0;
-    const interval = toInterval(reports, latencies, (index + 1) * this.#step.intervalSeconds);
+    const length = this.#step.intervalSeconds;
+    // On the grid, but for a last one that was cut short.
+    const end = seconds < 0.9 * length ? index * length + seconds : (index + 1) * length;
+    const interval = toInterval(reports, latencies, end);
     if (!warmup) {
       this.intervals.push(interval);
       slots.forEach((report, loop) => {
