@@ -40,10 +40,11 @@ const release = (version: string): string => version.split(".").slice(0, 2).join
 const launcher = (text: string): string => writeFile(LAUNCHER, `#!/bin/bash\n${text}\n`, "0755");
 
 function vendor(version: string): string {
-  return `${ensurePackages(["curl", "ca-certificates", "gnupg", "apt-transport-https"])}
+  return `${ensurePackages(["curl", "ca-certificates"])}
 if ! dpkg-query -W -f='\${Version}' maxscale 2>/dev/null | grep -q '^${version.replaceAll(".", "\\.")}'; then
   setup=$(mktemp); trap 'rm -f "$setup"' EXIT
   curl -fsSL --retry 3 --connect-timeout 10 --max-time 60 -o "$setup" ${REPOSITORY_SETUP} || fail "the vendor's package source cannot be reached; give MaxScale as meshbench:proxy.archive"
+  ${ensurePackages(["gnupg", "apt-transport-https"]).replaceAll("\n", "\n  ")}
   bash "$setup" --mariadb-maxscale-version=${version} --skip-server --skip-tools >&2
   DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 install -y --allow-downgrades 'maxscale=${version}*' >&2 || fail "MaxScale ${version} is not in the vendor's package source"
 fi

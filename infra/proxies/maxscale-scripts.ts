@@ -30,7 +30,9 @@ const REST = `http://127.0.0.1:${REST_PORT}/v1`;
 
 /**
  * One request on stdin, one HTTP answer: what readwritesplit has routed since it was started, as a flat JSON object.
- * Counters only ever grow, so that two readings around a run tell what the run did.
+ * Counters only ever grow, so that two readings around a run tell what the run did. 24.02.4 counts every transaction as
+ * ro_transactions and leaves rw_transactions at 0 (queryclassifier.cc marks a transaction as read-only again at its COMMIT,
+ * before readwritesplit counts it): where the statements went, route_master and route_slave tell.
  */
 export const COUNTERS_PROGRAM = `#!/bin/bash
 if [ "\${1:-}" != --plain ]; then

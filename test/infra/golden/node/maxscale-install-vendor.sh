@@ -3,7 +3,7 @@ systemctl mask --quiet maxscale.service 2>/dev/null || true
 changed=0
 fail() { echo "$(hostname): $*" >&2; exit 1; }
 missing=()
-for package in curl ca-certificates gnupg apt-transport-https; do
+for package in curl ca-certificates; do
   dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
@@ -16,6 +16,17 @@ fi
 if ! dpkg-query -W -f='${Version}' maxscale 2>/dev/null | grep -q '^24\.02\.5'; then
   setup=$(mktemp); trap 'rm -f "$setup"' EXIT
   curl -fsSL --retry 3 --connect-timeout 10 --max-time 60 -o "$setup" https://r.mariadb.com/downloads/mariadb_repo_setup || fail "the vendor's package source cannot be reached; give MaxScale as meshbench:proxy.archive"
+  missing=()
+  for package in gnupg apt-transport-https; do
+    dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  if [ ${#missing[@]} -gt 0 ]; then
+    echo "installing ${missing[*]}" >&2
+    export DEBIAN_FRONTEND=noninteractive
+    apt_get() { apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" >/tmp/meshbench-apt.log 2>&1 || { tail -n 5 /tmp/meshbench-apt.log >&2; echo "$(hostname): apt-get could not install ${missing[*]}" >&2; exit 1; }; }
+    apt_get update
+    apt_get install -y --no-install-recommends "${missing[@]}"
+  fi
   bash "$setup" --mariadb-maxscale-version=24.02.5 --skip-server --skip-tools >&2
   DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 install -y --allow-downgrades 'maxscale=24.02.5*' >&2 || fail "MaxScale 24.02.5 is not in the vendor's package source"
 fi
