@@ -17,7 +17,7 @@ export function shippedConfig(stack: string): ConfigInput {
 
 /** A preview's resources, one a line, in the order of their names. */
 export function previewed(output: string): string {
-  const lines = [...output.matchAll(/^ *\+ +(\S+) +(\S+) +create/gm)].map((m) => `${m[1]} ${m[2]}`);
+  const lines = [...output.matchAll(/^ *\+ +(\S+:\S+) +(\S+) +create/gm)].map((m) => `${m[1]} ${m[2]}`);
   return [...new Set(lines)].sort().join("\n");
 }
 
