@@ -34,6 +34,8 @@ export interface CloudStackArgs {
 export class CloudStack {
   readonly stack: TestStack;
   readonly moto: Moto;
+  /** The first three numbers of each site's network in the laboratory. */
+  prefixes: Record<string, string> = {};
   readonly #folder: string;
   readonly #before: Record<string, string | undefined> = {};
 
@@ -49,6 +51,8 @@ export class CloudStack {
     const links = sites.flatMap((a, i) => sites.slice(i + 1).map((b) => ({ between: [a.name, b.name], rttMs })));
     const made = spawnSync(nodeBinary(), ["lab/cli.ts", "network", "apply"], { cwd: checkout, input: JSON.stringify({ lab: stack.lab, sites, links }), encoding: "utf8" });
     if (made.status !== 0) { await clouds.stop(); throw new Error(made.stderr); }
+    const described = JSON.parse(made.stdout) as { sites: Record<string, { subnet: string }> };
+    clouds.prefixes = Object.fromEntries(Object.entries(described.sites).map(([site, { subnet }]) => [site, subnet.replace(/\.0\/24$/, "")]));
     clouds.launcher("pulumi-resource-aws");
     clouds.environment({
       AWS_ENDPOINT_URL: clouds.moto.url, AWS_ACCESS_KEY_ID: "stand-in", AWS_SECRET_ACCESS_KEY: "stand-in", AWS_EC2_METADATA_DISABLED: "true",
