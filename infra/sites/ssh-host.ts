@@ -12,6 +12,9 @@ const FILES = [
   "/usr/local/lib/meshbench", "/etc/meshbench", "/var/lib/meshbench", "/opt/meshbench",
 ];
 
+/** Directories of packages that the project puts files in. */
+const DIRECTORIES = ["/etc/systemd/system/mariadb.service.d", "/etc/systemd/system/haproxy.service.d", "/etc/wireguard"];
+
 /**
  * Written down once, before anything is changed: the packages that are there, what runs, and a copy of the database
  * directory. A host whose database or tunnel is in use is refused: it would be taken over.
@@ -31,6 +34,7 @@ if [ ! -e "$state/found" ]; then
   for unit in ${UNITS.join(" ")}; do
     echo "$unit $(systemctl is-enabled "$unit" 2>/dev/null | head -n 1) $(systemctl is-active "$unit" 2>/dev/null)"
   done > "$state.new/units"
+  stat -c '%a %n' ${DIRECTORIES.join(" ")} > "$state.new/directories" 2>/dev/null || true
   if [ -d /var/lib/mysql ]; then
     systemctl stop mariadb 2>/dev/null || true
     tar -C /var/lib --one-file-system -czf "$state.new/mysql.tar.gz" mysql
@@ -54,7 +58,8 @@ done
 systemctl disable --quiet wg-quick@wg0 meshbench-check.socket 2>/dev/null
 ip link delete wg0 2>/dev/null
 rm -rf ${FILES.join(" ")}
-rmdir /etc/systemd/system/mariadb.service.d /etc/systemd/system/haproxy.service.d /etc/wireguard 2>/dev/null
+for directory in ${DIRECTORIES.join(" ")}; do grep -q " $directory$" "$state/directories" || rmdir "$directory" 2>/dev/null; done
+while read -r mode directory; do chmod "$mode" "$directory"; done < "$state/directories"
 systemctl daemon-reload
 systemctl reset-failed 2>/dev/null
 # Packages that were not here before; those that others brought in since are not ours to remove.

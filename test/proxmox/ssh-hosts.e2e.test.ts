@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { changes, TestStack } from "../e2e/stack.ts";
 import { inNode, keyPair, lab, makeHost, makeNetwork } from "./lab.ts";
 
-const NAME = "ssh-hosts";
+const NAME = `ssh-hosts-${process.pid}`;
 const hosts = ["a", "b", "c", "d"];
 const keys = keyPair();
 let stack: TestStack | undefined;
@@ -22,6 +22,11 @@ find /etc /opt /srv /usr/local /var/lib/mysql -xdev -printf '%M %u %g %p %l\\n' 
 systemctl list-unit-files --no-legend | awk '{ print $1, $2 }' | sort
 systemctl list-units --no-legend --plain --state=active --type=service,socket | awk '{ print $1 }' | grep -v 'user' | sort
 ip -br addr show | sort; ss -Hltnu | awk '{ print $1, $5 }' | sort`;
+
+function difference(before: string, now: string): { gone: string[]; come: string[] } {
+  const [old, young] = [before.split("\n"), now.split("\n")];
+  return { gone: old.filter((line) => !young.includes(line)), come: young.filter((line) => !old.includes(line)) };
+}
 
 test("hosts that were there: used by the stack, and left as they were found", async () => {
   const [north = "", south = ""] = Object.values(makeNetwork(NAME, [{ name: "north", nat: false }, { name: "south", nat: false }], [{ between: ["north", "south"], rttMs: 5 }]));
@@ -53,7 +58,7 @@ test("hosts that were there: used by the stack, and left as they were found", as
 
   const destroy = await stack.run("destroy", "--yes");
   assert.equal(destroy.code, 0, destroy.output.slice(-3000));
-  for (const name of hosts) assert.equal(look(name), before[name], `host ${name} is as it was`);
+  for (const name of hosts) assert.deepEqual(difference(before[name]!, look(name)), { gone: [], come: [] }, `host ${name} is as it was`);
 });
 
 test("a host whose database is in use is refused, and nothing on it is touched", async () => {

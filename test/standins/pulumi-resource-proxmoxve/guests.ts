@@ -98,7 +98,7 @@ export class Guests {
     }));
     for (const disk of list(inputs["disks"])) await this.grow(node, id, disk);
     if (inputs["started"] !== false) await this.run(node, "POST", `/qemu/${id}/status/start`);
-    const found = await startMachine({ name: text(inputs["name"]), site: siteOf(inputs), address, publicKeys: keys, user: text(at(account, "username")) || "debian" });
+    const found = await startMachine({ name: machineName(text(inputs["name"]), inputs), site: siteOf(inputs), address, publicKeys: keys, user: text(at(account, "username")) || "debian" });
     const { net0 = "" } = await this.call<{ net0?: string }>("GET", `/nodes/${node}/qemu/${id}/config`);
     return {
       id: String(id),
@@ -133,7 +133,7 @@ export class Guests {
       ...Object.fromEntries(list(inputs["mountPoints"]).map((mount, i) => [`mp${i}`, `${text(at(mount, "volume"))}:${typeof at(mount, "size") === "string" ? text(at(mount, "size")).replace(/G$/, "") : 0},${options({ mp: text(at(mount, "path")), backup: flag(at(mount, "backup"), false) })}`])),
     }));
     if (inputs["started"] !== false) await this.run(node, "POST", `/lxc/${id}/status/start`);
-    const found = await startMachine({ name: hostname, site: siteOf(inputs), address, publicKeys: keys });
+    const found = await startMachine({ name: machineName(hostname, inputs), site: siteOf(inputs), address, publicKeys: keys });
     const { net0 = "" } = await this.call<{ net0?: string }>("GET", `/nodes/${node}/lxc/${id}/config`);
     const cards = list(inputs["networkInterfaces"]).map((card) => ({ ...(card as Values), macAddress: /([0-9A-F]{2}:){5}[0-9A-F]{2}/i.exec(net0)?.[0] ?? "" }));
     return { id: String(id), outputs: { ...inputs, vmId: id, networkInterfaces: cards, ipv4: { eth0: found } } };
@@ -156,7 +156,7 @@ export class Guests {
       if (status === "running") await this.run(node, "POST", `/${kind}/${id}/status/stop`);
       await this.run(node, "DELETE", `/${kind}/${id}?purge=1`);
     }
-    await endMachine(kind === "qemu" ? text(inputs["name"]) : text(at(inputs, "initialization", "hostname")));
+    await endMachine(machineName(kind === "qemu" ? text(inputs["name"]) : text(at(inputs, "initialization", "hostname")), inputs));
   }
 }
 
@@ -165,4 +165,10 @@ function siteOf(inputs: Values): string {
   const tag = list(inputs["tags"]).map(text).find((t) => t.startsWith("site-"));
   if (tag === undefined) throw new Error("this stand-in needs a tag site-<name> to know where its machine stands");
   return tag.slice("site-".length);
+}
+
+/** The guest's name without the stack's: the laboratory has the stack to itself. */
+function machineName(name: string, inputs: Values): string {
+  const stack = list(inputs["tags"]).map(text).find((t) => t.startsWith("stack-"))?.slice("stack-".length);
+  return stack !== undefined && name.startsWith(`${stack}-`) ? name.slice(stack.length + 1) : name;
 }

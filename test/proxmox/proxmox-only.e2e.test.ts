@@ -1,0 +1,114 @@
+/**
+ * The shipped proxmox-only stack on the real engine, with a stand-in for the Proxmox plugin: fakepve keeps the books, local
+ * nodes boot with the user data that Proxmox would make. It proves the program and its order of things, not Proxmox.
+ */
+import { after, before, test } from "node:test";
+import assert from "node:assert/strict";
+import { previewed, withoutRuns } from "../clouds/stand-ins.ts";
+import { touched } from "../e2e/stack.ts";
+import { golden } from "../infra/golden.ts";
+import { lab } from "./lab.ts";
+import { ProxmoxStack } from "./stand-in.ts";
+
+const nodes = ["driver", "home-1", "home-2", "home-3"];
+let proxmox: ProxmoxStack;
+before(async () => { proxmox = await ProxmoxStack.start("proxmox-e2e"); });
+after(() => proxmox?.stop());
+
+async function up(): Promise<string> {
+  const { code, output } = await proxmox.stack.up();
+  assert.equal(code, 0, output.slice(-4000));
+  return output;
+}
+
+test("as it is shipped, the stack names what is missing, one sentence each, before anything is created", async () => {
+  proxmox.configureAsShipped();
+  const { code, output } = await proxmox.stack.run("preview");
+  assert.notEqual(code, 0);
+  for (const key of ["sites\\[0\\].endpoint", "sites\\[0\\].address", "proxmoxToken"]) assert.match(output, new RegExp(`meshbench:${key} is missing: `));
+  assert.doesNotMatch(output, /\n\s+at /, "no stack trace");
+});
+
+test("a host that has not what is asked for is named by preflight, and no token is shown", async () => {
+  proxmox.configure({ hypervisor: "elsewhere" });
+  const { code, output } = await proxmox.stack.run("preview");
+  assert.notEqual(code, 0);
+  assert.match(output, /meshbench:sites\[0\]\.hypervisor is "elsewhere", allowed is one of pve/);
+  assert.ok(!output.includes(proxmox.pve.token.split("=")[1]!));
+  proxmox.configure();
+});
+
+test("preview shows every resource", async () => {
+  const { code, output } = await proxmox.stack.run("preview");
+  assert.equal(code, 0, output);
+  golden("proxmox-only-preview.txt", previewed(output));
+  assert.deepEqual(await proxmox.guests(), []);
+});
+
+test("up: from nothing to results, which say what stood in for what", async () => {
+  await up();
+  const out = await proxmox.stack.outputs();
+  assert.deepEqual([...new Set(out["results"].map((r: { workload: string }) => r.workload))], ["oltp_read_only", "oltp_write_only", "oltp_read_write"]);
+  assert.ok(out["results"].every((r: { tps: number; errors: number }) => r.tps > 0 && r.errors === 0), JSON.stringify(out["results"]));
+  assert.equal(out["database"].facts.size, 3);
+  assert.equal(out["nodes"].length, 4);
+  assert.ok(out["nodes"].every((n: { facts: { kind: string; vmId: number } }) => n.facts.kind === "Proxmox virtual machine" && n.facts.vmId >= 100));
+  assert.ok(out["standIns"].some((s: string) => s.includes("fakepve")), JSON.stringify(out["standIns"]));
+  assert.deepEqual(proxmox.labNodes(), nodes);
+  assert.deepEqual((await proxmox.guests()).map((g) => [g.name, g.status, g.tags]).sort(), nodes.map((n) => [`proxmox-e2e-${n}`, "running", "meshbench;site-home;stack-proxmox-e2e"]));
+});
+
+test("the guests were made by the user data: the login has no password, and the mesh crosses on the addresses given", () => {
+  assert.match(proxmox.stack.onNode("home-1", "cloud-init", "status"), /status: done/);
+  assert.match(proxmox.stack.onNode("home-1", "getent", "shadow", "debian"), /^debian:[!*]/);
+  assert.match(proxmox.stack.onNode("home-1", "cat", "/etc/wireguard/wg0.conf"), /Endpoint = [\d.]+\.101:51820/);
+});
+
+test("the token stands in no state in clear", async () => {
+  const { output } = await proxmox.stack.run("stack", "export");
+  assert.ok(output.includes('"apiToken"'));
+  assert.ok(!output.includes(proxmox.pve.token.split("=")[1]!));
+});
+
+test("a second up changes nothing, and neither does one after a refresh", async () => {
+  assert.deepEqual(withoutRuns(touched(await up())), []);
+  const { code, output } = await proxmox.stack.run("refresh", "--yes");
+  assert.equal(code, 0, output.slice(-3000));
+  assert.deepEqual(touched(output), []);
+  assert.deepEqual(withoutRuns(touched(await up())), []);
+});
+
+test("a change that would make database nodes anew is refused, and nothing is touched", async () => {
+  const was = await proxmox.guests();
+  proxmox.configure({ vmId: 500 });
+  const { code, output } = await proxmox.stack.up();
+  proxmox.configure();
+  assert.notEqual(code, 0);
+  assert.match(output, /this change makes the database node anew and its data is lost; set meshbench:sites\[0\]\.replaceNodes to true/);
+  assert.deepEqual((await proxmox.guests()).filter((g) => /home-/.test(g.name)).map((g) => g.vmid).sort(), was.filter((g) => /home-/.test(g.name)).map((g) => g.vmid).sort());
+  await up();
+});
+
+test("a guest deleted behind the stack's back is noticed by refresh, made anew and joins again", async () => {
+  const lost = (await proxmox.guests()).find((g) => g.name.endsWith("-home-3"))!;
+  const upid = await proxmox.pve.call<string>("POST", `/nodes/pve/qemu/${lost.vmid}/status/stop`);
+  assert.match(upid, /^UPID/);
+  await proxmox.pve.call("DELETE", `/nodes/pve/qemu/${lost.vmid}?purge=1`);
+  lab(["node", "delete", "--lab", proxmox.stack.lab, "--name", "home-3", "--grace", "0"]);
+  const before = (await proxmox.stack.outputs())["database"].facts.clusterUuid;
+
+  const refreshed = await proxmox.stack.run("refresh", "--yes");
+  assert.equal(refreshed.code, 0, refreshed.output.slice(-3000));
+  const output = await up();
+  assert.ok(touched(output).includes("home-3"), "the guest is made again");
+  assert.ok(!touched(output).some((n) => n === "home-1" || n === "home-2"), "no other guest is touched");
+  assert.equal(proxmox.stack.onNode("home-3", "mariadb", "-NBe", "SHOW STATUS LIKE 'wsrep_local_state_comment'").split(/\s+/)[1], "Synced");
+  assert.equal(proxmox.stack.onNode("home-3", "mariadb", "-NBe", "SHOW STATUS LIKE 'wsrep_cluster_state_uuid'").split(/\s+/)[1], before);
+});
+
+test("destroy leaves nothing, on the host or here", async () => {
+  const { code, output } = await proxmox.stack.run("destroy", "--yes");
+  assert.equal(code, 0, output.slice(-3000));
+  assert.deepEqual(await proxmox.guests(), []);
+  assert.deepEqual(proxmox.labNodes(), []);
+});
