@@ -42,7 +42,7 @@ async function run(names: string[], options: Options): Promise<void> {
 function render(left: Removable[], found: Removable[], now: number, all: boolean): string {
   const others = found.filter((f) => !f.expired).length;
   if (left.length === 0) return all ? "nothing of this project is there\n" : `no leftovers${others > 0 ? `; ${counted(others, "thing")} not expired (--all lists them)` : ""}\n`;
-  const table = new Table({ head: ["where", "name", "what", "stack", "owner", "expires"] });
+  const table = new Table({ head: ["where", "name", "what", "stack", "owner", "expires"], style: { head: [], border: [], compact: true } });
   for (const f of left) table.push([f.place === "stack" ? "stack" : f.place === "local" ? "lab" : f.place, f.name, f.what, f.stack ?? "-", f.owner ?? "-", when(f.expires, now)]);
   return `${table.toString()}\n`;
 }

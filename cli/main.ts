@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import * as compare from "./compare.ts";
+import * as doctor from "./doctor.ts";
+import * as leftovers from "./leftovers.ts";
 import * as report from "./report.ts";
 import * as study from "./study.ts";
 import { stackResultFile } from "./stack-output.ts";
@@ -19,6 +21,8 @@ if (process.argv[2] === "load") {
   compare.register(program, { stackOutput: stackResultFile });
   report.register(program, { stackOutput: stackResultFile });
   study.register(program);
+  doctor.register(program);
+  leftovers.register(program);
   program.command("load").description("prepare, run, verify, clean up a workload against any server (own --help)").helpOption(false);
   program.addHelpText("after", `
 Topologies are Pulumi stacks:
