@@ -88,7 +88,7 @@ test("every resource has its place in the tree", async () => {
 test("tags: project, stack, site, owner, expiry and, when named, the run, on everything that can carry them", async () => {
   const { resources } = await make({ ...shippedConfig("aws-only"), runId: "third" });
   const own = resources.filter((r) => TAGGED.test(r.type));
-  assert.ok(own.length >= 19, `${own.length} resources with tags`);
+  assert.ok(own.length >= 17, `${own.length} resources with tags`);
   const tags = { project: "meshbench", stack: "t", site: "aws", owner: "ada", expires: "2026-01-02T00:00:00Z", run: "third" };
   for (const { name, type, inputs } of own) {
     for (const [key, value] of Object.entries(tags)) assert.equal(inputs["tags"]?.[key], value, `${key} of ${type} ${name}`);
