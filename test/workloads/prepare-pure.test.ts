@@ -114,11 +114,12 @@ test("k is drawn within 1..table_size, by the type that is asked for", () => {
 });
 
 test("options by sysbench's names; nonsense is named", () => {
-  assert.deepEqual(tableOptions(spec()), { autoInc: true, secondary: false, createSecondary: true, engine: "innodb" });
-  assert.deepEqual(tableOptions(spec({ options: { "auto-inc": "off", secondary: "on", create_secondary: 0, mysql_storage_engine: "rocksdb" } })),
-    { autoInc: false, secondary: true, createSecondary: false, engine: "rocksdb" });
+  assert.deepEqual(tableOptions(spec()), { autoInc: true, secondary: false, createSecondary: true, engine: "innodb", createTable: "" });
+  assert.deepEqual(tableOptions(spec({ options: { "auto-inc": "off", secondary: "on", create_secondary: 0, mysql_storage_engine: "rocksdb", create_table_options: "ROW_FORMAT=COMPRESSED" } })),
+    { autoInc: false, secondary: true, createSecondary: false, engine: "rocksdb", createTable: "ROW_FORMAT=COMPRESSED" });
   assert.throws(() => tableOptions(spec({ options: { auto_inc: "maybe" } })), /data\.options\.auto_inc: got "maybe", on or off is allowed/);
   assert.throws(() => tableOptions(spec({ options: { mysql_storage_engine: "x; DROP TABLE y" } })), /mysql_storage_engine/);
+  assert.throws(() => tableOptions(spec({ options: { create_table_options: "x; DROP TABLE y" } })), /create_table_options/);
   assert.equal(bulkTables(spec({}, [{ workload: "bulk_insert", threads: 2 }, { workload: "bulk_insert", threads: 8 }])), 8);
   assert.equal(bulkTables(spec()), 0);
   assert.throws(() => bulkTables(spec({}, [{ workload: "bulk_insert", threads: 2 }, { workload: "oltp_insert", threads: 2 }])), /bulk_insert and the other workloads need different tables/);

@@ -23,9 +23,9 @@ export function tableName(table: number): string {
 }
 
 const mysql: Dialect = {
-  createTable: (table, { autoInc, secondary, engine }) =>
+  createTable: (table, { autoInc, secondary, engine, createTable }) =>
     `CREATE TABLE ${tableName(table)} (id INTEGER NOT NULL${autoInc ? " AUTO_INCREMENT" : ""}, k INTEGER DEFAULT '0' NOT NULL, ` +
-    `c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, ${secondary ? "KEY xid" : "PRIMARY KEY"} (id)) ENGINE = ${engine}`,
+    `c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, ${secondary ? "KEY xid" : "PRIMARY KEY"} (id)) ENGINE = ${engine} ${createTable}`,
   createBulkTable: (table) =>
     `CREATE TABLE IF NOT EXISTS ${tableName(table)} (id INTEGER NOT NULL, k INTEGER DEFAULT '0' NOT NULL, PRIMARY KEY (id))`,
   createIndex: (table) => `CREATE INDEX k_${table} ON ${tableName(table)}(k)`,
@@ -43,9 +43,9 @@ const mysql: Dialect = {
 };
 
 const postgres: Dialect = {
-  createTable: (table, { autoInc, secondary }) =>
+  createTable: (table, { autoInc, secondary, createTable }) =>
     `CREATE TABLE ${tableName(table)} (id ${autoInc ? "SERIAL" : "INTEGER NOT NULL"}, k INTEGER DEFAULT '0' NOT NULL, ` +
-    `c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL${secondary ? "" : ", PRIMARY KEY (id)"})` +
+    `c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL${secondary ? "" : ", PRIMARY KEY (id)"}) ${createTable}` +
     // PostgreSQL knows no KEY clause; sysbench's own statement with --secondary is refused by it.
     (secondary ? `; CREATE INDEX xid_${table} ON ${tableName(table)}(id)` : ""),
   createBulkTable: mysql.createBulkTable,

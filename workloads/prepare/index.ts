@@ -59,7 +59,7 @@ export async function prepare(spec: RunSpec, { onProgress, signal }: PrepareOpti
     const changed = plans.filter((plan) => plan.action !== "reuse");
     if (spec.target.driver === "postgres") await finishPostgres(session, changed, spec.data.tableSize, options.autoInc);
     const loadSeconds = seconds();
-    await settle(spec, spec.data.tableSize, onProgress, signal);
+    await settle(spec, onProgress, signal);
     return {
       seconds: loadSeconds, rows: spec.data.tables * spec.data.tableSize, rowsPerSecond: loaded / Math.max(0.001, loadSeconds),
       method: changed.length === 0 ? "none" : server.method, reused: changed.length === 0, loaded, settleSeconds: seconds() - loadSeconds,

@@ -10,6 +10,8 @@ export type TableOptions = {
   createSecondary: boolean;
   /** MySQL's storage engine. Default innodb. */
   engine: string;
+  /** Text after the columns of CREATE TABLE, e.g. "ROW_FORMAT=COMPRESSED" (create_table_options of later sysbench versions). */
+  createTable: string;
 };
 
 /** sysbench takes on/off beside the usual words. Throws with the option's name for anything else. */
@@ -24,11 +26,13 @@ export function tableOptions(spec: Pick<RunSpec, "data">): TableOptions {
   const given = new Map(Object.entries(spec.data.options).map(([key, value]) => [key.replaceAll("-", "_"), value]));
   const engine = String(given.get("mysql_storage_engine") ?? "innodb");
   if (!/^[A-Za-z]\w{0,30}$/.test(engine)) throw new Error(`data.options.mysql_storage_engine: got ${JSON.stringify(engine)}, a storage engine's name is allowed`);
+  const createTable = String(given.get("create_table_options") ?? "");
+  if (!/^[\w\s=,.()'+-]*$/.test(createTable)) throw new Error(`data.options.create_table_options: got ${JSON.stringify(createTable)}, words, numbers, '=', ',', brackets and single quotes are allowed`);
   return {
     autoInc: flag("auto_inc", given.get("auto_inc"), true),
     secondary: flag("secondary", given.get("secondary"), false),
     createSecondary: flag("create_secondary", given.get("create_secondary"), true),
-    engine,
+    engine, createTable,
   };
 }
 

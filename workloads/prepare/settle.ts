@@ -1,39 +1,61 @@
 /** After a load: wait until every observed node has applied it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunSpec } from "../contract.ts";
-import { tableName } from "./dialect.ts";
-import { describe, openSession } from "./session.ts";
+import { dialectOf, tableName } from "./dialect.ts";
+import { indexProblems, readTables } from "./inspect.ts";
+import { tableOptions } from "./options.ts";
+import { describe, isTransient, openSession } from "./session.ts";
 import type { Session } from "./session.ts";
 
 /** A replica this far behind after a load will not be there for the run either. */
 const SETTLE_MS = 600_000;
+const POLL_MS = 500;
+/** Counting a large table on a cold cache takes its time. */
+const COUNT_TIMEOUT_MS = 600_000;
 
-/** `last`: the highest id that each of the tables 1..tables must show. Throws one line per node that does not get there. */
-export async function settle(spec: RunSpec, last: number, onProgress: (line: string) => void, signal: AbortSignal): Promise<void> {
+type Node = RunSpec["observe"][number];
+
+/** Rows and indexes of every table on every observed node. Throws one line per node that does not get there. */
+export async function settle(spec: RunSpec, onProgress: (line: string) => void, signal: AbortSignal): Promise<void> {
+  if (spec.observe.length === 0) return;
   const started = Date.now();
-  const failures = (await Promise.all(spec.observe.map((node) => settleNode(spec, node, last, signal)))).filter((line) => line !== undefined);
+  const failures = (await Promise.all(spec.observe.map((node) => settleNode(spec, node, signal)))).filter((line) => line !== undefined);
   if (failures.length > 0) throw new Error(failures.join("\n"));
-  if (spec.observe.length > 0) onProgress(`all ${spec.observe.length} observed nodes have the data (${((Date.now() - started) / 1000).toFixed(1)} s after the load)`);
+  onProgress(`all ${spec.observe.length} observed nodes have the data (${((Date.now() - started) / 1000).toFixed(1)} s after the load)`);
 }
 
-async function settleNode(spec: RunSpec, node: RunSpec["observe"][number], last: number, signal: AbortSignal): Promise<string | undefined> {
+async function settleNode(spec: RunSpec, node: Node, signal: AbortSignal): Promise<string | undefined> {
+  const deadline = Date.now() + SETTLE_MS;
   let session: Session | undefined;
+  const stop = (): void => session?.close();
+  signal.addEventListener("abort", stop);
   try {
-    session = await openSession(spec.target, node);
-    await syncWait(session, spec.target.driver);
-    const deadline = Date.now() + SETTLE_MS;
-    for (let table = 1; table <= spec.data.tables; table++) {
-      while (!(await hasRow(session, table, last))) {
+    for (;;) {
+      let lacks: string;
+      try {
+        if (session === undefined) {
+          session = await openSession(spec.target, node);
+          await syncWait(session, spec.target.driver);
+        }
+        const missing = await firstMissing(session, spec);
+        if (missing === undefined) return undefined;
+        lacks = missing;
+      } catch (error) {
         signal.throwIfAborted();
-        if (Date.now() > deadline) return `${node.name} (${node.host}:${node.port}): ${tableName(table)} is still without its last row ${SETTLE_MS / 1000} s after the load`;
-        await sleep(250, undefined, { signal });
+        // A standby may cancel a long read in favour of what it has to apply.
+        if (!isTransient(error)) throw error;
+        session?.close();
+        session = undefined;
+        lacks = describe(error, node, spec.target);
       }
+      if (Date.now() > deadline) return `${node.name} (${node.host}:${node.port}): not as loaded ${SETTLE_MS / 1000} s after the load: ${lacks}`;
+      await sleep(POLL_MS, undefined, { signal });
     }
-    return undefined;
   } catch (error) {
     signal.throwIfAborted();
     return `${node.name}: ${describe(error, node, spec.target)}`;
   } finally {
+    signal.removeEventListener("abort", stop);
     session?.close();
   }
 }
@@ -45,14 +67,17 @@ export async function syncWait(session: Session, driver: RunSpec["target"]["driv
   if (rows[0]?.["Value"] === "ON") await session.query("SET SESSION wsrep_sync_wait = 1", 30_000);
 }
 
-async function hasRow(session: Session, table: number, id: number): Promise<boolean> {
-  if (id < 1) return true;
-  try {
-    return (await session.query(`SELECT id FROM ${tableName(table)} WHERE id = ${id}`, 60_000)).length > 0;
-  } catch (error) {
-    // An asynchronous replica may not have seen the CREATE TABLE yet.
-    const { errno, code } = error as { errno?: number; code?: string };
-    if (errno === 1146 || code === "42P01") return false;
-    throw error;
+async function firstMissing(session: Session, spec: RunSpec): Promise<string | undefined> {
+  const options = tableOptions(spec);
+  const dialect = dialectOf(spec.target.driver);
+  const present = await readTables(session, spec.target.driver, 60_000);
+  for (let table = 1; table <= spec.data.tables; table++) {
+    const facts = present.get(tableName(table));
+    if (facts === undefined) return `${tableName(table)} is not there`;
+    const [problem] = indexProblems(table, facts, dialect, options);
+    if (problem !== undefined) return problem;
+    const rows = Number((await session.query(`SELECT COUNT(*) AS n FROM ${tableName(table)}`, COUNT_TIMEOUT_MS))[0]?.["n"]);
+    if (rows !== spec.data.tableSize) return `${tableName(table)} has ${rows} of ${spec.data.tableSize} rows`;
   }
+  return undefined;
 }
