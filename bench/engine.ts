@@ -50,6 +50,8 @@ if (cpus().length < 2) {
 
 let server: BenchServer | undefined;
 const groups: ShareGroup[] = [];
+/** Pairs without a result; their cells have fewer. */
+const failures: string[] = [];
 for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => void server?.stop().finally(() => process.exit(130)));
 try {
   server = await startServer(options.driver);
@@ -64,10 +66,11 @@ try {
   if (load.length > 0) console.log(loadTable(load));
   if (prepare.length > 0) console.log(prepareTable(prepare));
   const missed = missedAims(load, prepare);
+  if (failures.length > 0) process.exitCode = 1;
   console.log(missed.length === 0 ? "every aim is met" : `aims not met:\n${missed.map((line) => `  ${line}`).join("\n")}`);
   console.log(JSON.stringify({
     bench: "engine", driver: options.driver, server: server.version, node: process.version, pairs: options.pairs, seconds: options.seconds, share: options.share ?? 1,
-    loadAverageAtEnd: loadavg(), load: load.map(rounded), prepare: prepare.map(rounded), missed,
+    loadAverageAtEnd: loadavg(), load: load.map(rounded), prepare: prepare.map(rounded), missed, failures: failures.map((line) => line.split("\n", 1)[0]),
   }));
 } catch (error) {
   say((error as Error).message);
@@ -84,16 +87,22 @@ async function loadCells(on: BenchServer): Promise<Cell[]> {
   for (let pair = 1; pair <= options.pairs; pair++) {
     for (const cell of cells) {
       const both = {} as Pair<LoadRun>;
-      for (const side of turn(pair)) {
-        const command = runCommand(side, on, RUN_TABLES, cell.workload, cell.threads, options.seconds);
-        both[side] = await measureLoad(command, environment(on), options.seconds + 60, (output) => tpsOf(side, output));
+      try {
+        for (const side of turn(pair)) {
+          const command = runCommand(side, on, RUN_TABLES, cell.workload, cell.threads, options.seconds);
+          both[side] = await measureLoad(command, environment(on), options.seconds + 60, (output) => tpsOf(side, output));
+        }
+      } catch (error) {
+        failures.push(`pair ${pair} of ${cell.workload} at ${cell.threads} threads: ${(error as Error).message}`);
+        say(failures.at(-1)!);
+        continue;
       }
       cell.pairs.push(both);
       say(`pair ${pair}/${options.pairs} ${cell.workload} ${cell.threads}: tps ${both.ours.tps.toFixed(0)} / ${both.sysbench.tps.toFixed(0)}, cpu us/tx ${both.ours.cpuPerTransactionUs.toFixed(0)} / ${both.sysbench.cpuPerTransactionUs.toFixed(0)}`);
     }
   }
   await measureWhole(cleanupCommand(on, RUN_TABLES), environment(on), 60);
-  return cells;
+  return cells.filter((cell) => cell.pairs.length > 0);
 }
 
 async function prepareCells(on: BenchServer): Promise<PrepareCell[]> {
