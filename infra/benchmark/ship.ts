@@ -18,7 +18,7 @@ for (let attempt = 1; ; attempt++) {
     break;
   } catch (error) {
     if (attempt === ATTEMPTS) {
-      console.error(`could not bring the load engine to ${connection.host}: ${(error as Error).message}`);
+      console.error(`could not bring ${files.map((f) => f.target).join(", ")} to ${connection.host}: ${(error as Error).message}`);
       process.exit(1);
     }
     await sleep(1000 * attempt);
