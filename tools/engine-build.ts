@@ -2,42 +2,26 @@ import { execFile } from "node:child_process";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { checkout, onPath, ToolError } from "./paths.ts";
+import { findGo } from "./engine-go.ts";
+import { checkout, ToolError } from "./paths.ts";
 import { withProgress, type Say } from "./progress.ts";
 
 const run = promisify(execFile);
 
-/** From this version on, Go fetches the toolchain a module asks for by itself. */
-const oldestGo = [1, 21] as const;
-
 export const moduleFolder = join(checkout, "tools", "pulumi");
-
-/** The Go that would build it. Throws a ToolError when there is none, or one that is too old. */
-export async function checkGo(version: string): Promise<string> {
-  const instead = `install Go ${oldestGo.join(".")} or newer, or put Pulumi ${version} or newer on PATH`;
-  if (onPath("go", process.env["PATH"]) === undefined) {
-    throw new ToolError(`There is no Pulumi here, the vendor's installer can't be reached, and there is no Go to build it with: ${instead}.`);
-  }
-  const { stdout } = await run("go", ["env", "GOVERSION"], { env: { ...process.env, GOTOOLCHAIN: "local" } });
-  const [major = 0, minor = 0] = stdout.trim().replace(/^go/, "").split(".").map(Number);
-  if (major < oldestGo[0] || (major === oldestGo[0] && minor < oldestGo[1])) {
-    throw new ToolError(`There is no Pulumi here, the vendor's installer can't be reached, and ${stdout.trim()} is too old to build it: ${instead}.`);
-  }
-  return stdout.trim();
-}
 
 /**
  * Builds the Pulumi CLI from its Go module, pinned by tools/pulumi/go.mod, to `target`. The version
  * is linked in, because without it `pulumi version` is empty and the automation API refuses the CLI.
  */
 export async function buildEngine(version: string, target: string, say: Say): Promise<void> {
-  await checkGo(version);
+  const go = await findGo(version, say);
   const stamp = `-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${version}`;
   const unfinished = `${target}.${process.pid}`;
   mkdirSync(dirname(target), { recursive: true });
   say(`Building Pulumi ${version} from its Go module (once; about 4 minutes on 2 cores).`);
   try {
-    const build = run("go", ["build", "-ldflags", `-s -w ${stamp}`, "-o", unfinished, "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"], {
+    const build = run(go, ["build", "-ldflags", `-s -w ${stamp}`, "-o", unfinished, "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"], {
       cwd: moduleFolder,
       env: { ...process.env, GOFLAGS: "-mod=readonly", GOWORK: "off" },
       maxBuffer: 64 * 1024 * 1024,

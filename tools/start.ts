@@ -1,6 +1,7 @@
 /** `npm start`: from nothing to a measured cluster on local nodes, and what to do next. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { preflight } from "./preflight.ts";
 import { resolveEngine } from "./engine.ts";
 import { checkout, nodeBinary, ToolError } from "./paths.ts";
 import { duration, sayOnStderr } from "./progress.ts";
@@ -20,6 +21,9 @@ async function main(): Promise<number> {
   const began = Date.now();
   const step = (n: number, what: string): void => sayOnStderr(`\n[${n}/4] ${what} (${duration(Date.now() - began)} since the start)`);
   step(1, "this machine");
+  const problems = preflight().flatMap(([, problem]) => problem ?? []);
+  for (const problem of problems) sayOnStderr(problem);
+  if (problems.length > 0) return 1;
   if (await call("lab/cli.ts", "check", "--install") !== 0) return 1;
   step(2, "the Pulumi engine");
   const engine = await resolveEngine();
