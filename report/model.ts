@@ -155,7 +155,7 @@ export function subjectOf(result: RunResult, label: string, source: string): Sub
     environment: {
       "database": context.database ? [context.database.engine, context.database.version].filter(Boolean).join(" ") : null,
       "server version": result.server?.version ?? null,
-      "database options": context.database?.options ? unitKey("", context.database.options).replace(/^\{|\}$/g, "") : null,
+      "database options": context.database?.options ? (unitKey("", context.database.options).replace(/^\{|\}$/g, "") || "defaults") : null,
       "proxy": context.proxy ? [context.proxy.kind, context.proxy.version].filter(Boolean).join(" ") : null,
       "database nodes": databases.length || null,
       "sites": topology ? topology.sites.map((s) => `${s.name} (${s.kind}, ${s.nodes})`).join(", ") : null,

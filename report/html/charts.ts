@@ -133,7 +133,8 @@ function valueAt(block: Block, subject: number, threads: number, metric: "qps" |
 export function rttChart(subject: Subject, index: number): ChartSpec | null {
   const matrix = (subject.context?.rttMatrix ?? []).filter((m) => m.rttMs !== null);
   if (matrix.length === 0) return null;
-  const nodes = [...new Set(matrix.flatMap((m) => [m.from, m.to]))];
+  const order = (subject.context?.topology?.nodes ?? []).map((n) => n.name);
+  const nodes = [...new Set(matrix.flatMap((m) => [m.from, m.to]))].sort((a, b) => order.indexOf(a) - order.indexOf(b));
   return {
     kind: "heat", id: `rtt-${index}`, title: `Round-trip time between nodes, ${subject.label}`, unit: "ms", nodes,
     cells: matrix.map((m) => [nodes.indexOf(m.to), nodes.indexOf(m.from), Math.round(m.rttMs!.min * 1000) / 1000]), description: "Least of the pings before the run; mean and highest are in the table.",

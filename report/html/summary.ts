@@ -11,7 +11,7 @@ export function summary(comparison: Comparison): string[] {
   const out: string[] = [];
   if (subjects.length > MANY) return manyRuns(comparison);
   for (const block of comparison.blocks) out.push(...blockWords(comparison, block));
-  out.push(...distanceWords(comparison));
+  out.push(...distanceWords(comparison), ...shapeWords(comparison));
   out.push(...qualityWords(comparison));
   return out;
 }
@@ -54,6 +54,14 @@ function distanceWords(comparison: Comparison): string[] {
     if (parts.length === 0) return [];
     return [`Distance: between the database nodes the longest round trip is ${number(far)} ms on ${subject.label} and ${number(near)} ms on ${subjects[0]!.label}. Each additional millisecond changes the mean latency at the lowest thread count by: ${parts.join(", ")} (1.00 is one round trip per transaction).`];
   });
+}
+
+/** Ratios between topologies, ours against the published ones. */
+function shapeWords(comparison: Comparison): string[] {
+  const judged = (comparison.shape?.rows ?? []).filter((r) => r.agrees !== null && r.what.includes(" / ") && r.what.startsWith("average"));
+  if (judged.length === 0) return [];
+  const words = judged.map((r) => `${r.workload} ${r.what.replace("average tps, ", "")} ${r.published} published, ${r.ours} ours${r.agrees ? "" : " (differs)"}`);
+  return [`Shape against the published study: ${words.join("; ")}. What explains the differences is listed below.`];
 }
 
 function qualityWords(comparison: Comparison): string[] {
