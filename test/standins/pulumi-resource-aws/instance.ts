@@ -141,7 +141,8 @@ export const eipAssociation: Kind = {
     const name = tagsOf(one?.Tags)["Name"];
     const node = (await labNodes(log)).find((candidate) => candidate.name === name);
     if (!one || !node) throw new Error(`associating EC2 EIP (${allocationId}): InvalidInstanceID.NotFound: The instance ID '${instanceId}' does not exist`);
-    const made = await ec2.send(new sdk.AssociateAddressCommand({ AllocationId: allocationId, InstanceId: instanceId }));
+    // In a VPC an address moves to its new instance by itself; moto wants to be told, and keeps it with a terminated one.
+    const made = await ec2.send(new sdk.AssociateAddressCommand({ AllocationId: allocationId, InstanceId: instanceId, AllowReassociation: true }));
     return { id: made.AssociationId ?? "", outputs: { ...inputs, publicIp: node.address, privateIpAddress: node.address, networkInterfaceId: "" } };
   },
   async read(id, state, { ec2 }) {
