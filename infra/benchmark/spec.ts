@@ -4,6 +4,7 @@ import type { Endpoint, RunSpecInput, Target } from "../../workloads/contract.ts
 import type { Config } from "../config/schema.ts";
 import { expandSteps } from "../config/profiles.ts";
 import { DATABASE_NAME, DATABASE_USER } from "../databases/database.ts";
+import { machineOf } from "../sites/machine.ts";
 import type { NodePlan } from "../topology.ts";
 import { PASSWORD_FILE, RUN_ID_PLACEHOLDER } from "./unit.ts";
 
@@ -28,7 +29,10 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
     context: {
       topology: {
         sites: config.sites.map(({ name, kind, nodes: count }) => ({ name, kind, nodes: count })),
-        nodes: nodes.map(({ name, site, roles, meshAddress }) => ({ name, site, role: roles.join("+"), meshAddress })),
+        nodes: nodes.map(({ name, site, roles, meshAddress }) => {
+          const machine = machineOf(config.sites.find((s) => s.name === site)!, roles);
+          return { name, site, role: roles.join("+"), meshAddress, ...(machine === undefined ? {} : { machine }) };
+        }),
         links: config.links,
       },
       database: { engine: config.database.engine, options: { ...config.database.options, ...config.database.variables } },

@@ -1,0 +1,18 @@
+/** What a node is made of, in a few words: part of a run's identity, since another machine is another measurement. Pure. */
+import type { Site } from "../config/sites.ts";
+import type { Role } from "../topology.ts";
+import { typeOf } from "./aws-types.ts";
+
+/** Undefined for sites whose configuration says nothing about it. */
+export function machineOf(site: Site, roles: Role[]): string | undefined {
+  if (site.kind === "aws") {
+    const { sizeGb, iops, throughputMiBs } = site.disk;
+    return `${typeOf(site, roles)}${site.spot === false ? "" : " (spot)"}, gp3 ${sizeGb} GB, ${iops} IOPS, ${throughputMiBs} MiB/s`;
+  }
+  if (site.kind === "proxmox") {
+    const storage = site.storage === undefined ? site.datastore : [site.storage].flat().join(", ");
+    return `${site.guest}, ${site.cores} cores, ${site.memoryMb} MB, ${site.diskGb} GB on ${storage}`;
+  }
+  if (site.kind === "ssh" && site.note !== "") return site.note;
+  return undefined;
+}
