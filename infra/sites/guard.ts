@@ -19,7 +19,7 @@ export interface Guarded {
  * Prints the values that hold from now on, one per line. Refused changes leave with 1 before anything is touched: the node
  * depends on this step, and a step that failed keeps its old inputs, so that it fails again until it is confirmed or undone.
  */
-const SCRIPT = `
+export const GUARD_SCRIPT = `
 was() { printf '%s\\n' "\${PULUMI_COMMAND_STDOUT:-}" | grep "^$1 " || true; }
 refuse() {
   diff <(was "$1") <(printf '%s\\n' "$2" | grep . || true) | grep '^[<>]' | sed 's/^< [a-z]* /  was: /; s/^> [a-z]* /  asked: /' >&2 || true
@@ -38,7 +38,7 @@ const lines = (kind: string, values: Record<string, string>): string =>
 /** The node's own resource must depend on what this returns. */
 export function guard(node: string, guarded: Guarded, opts: pulumi.CustomResourceOptions): pulumi.Resource {
   return new local.Command(`${node}-guard`, {
-    create: SCRIPT,
+    create: GUARD_SCRIPT,
     interpreter: ["/bin/bash", "-euo", "pipefail", "-c"],
     environment: {
       NODE: node,
