@@ -79,13 +79,13 @@ export class MysqlFastConnection implements Connection, AnswerSink, SocketUser {
   run(statement: FastStatement): void {
     this.#running = statement;
     this.#reader.expectAnswer();
-    this.#socket.write(statement.packet.next());
+    this.#socket.send(statement.packet.next());
   }
 
   query(sql: string | Uint8Array): void {
     this.#running = null;
     this.#reader.expectAnswer();
-    this.#socket.write(queryPacket(sql));
+    this.#socket.send(queryPacket(sql));
   }
 
   captureNext(): void {

@@ -5,6 +5,7 @@
  */
 import { EventEmitter } from "node:events";
 import net from "node:net";
+import { writeDirectly } from "./direct-write.ts";
 import { Negotiation } from "./mysql-negotiation.ts";
 
 const shared = new Uint8Array(65_536);
@@ -52,6 +53,11 @@ export class OwnSocket extends EventEmitter {
   takeOver(user: SocketUser): void {
     this.removeAllListeners();
     this.#user = user;
+  }
+
+  /** A request, after `takeOver`. */
+  send(bytes: Uint8Array): void {
+    writeDirectly(this.#socket, bytes);
   }
 
   write(bytes: Uint8Array, done?: (error?: Error | null) => void): boolean {
