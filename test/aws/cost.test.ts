@@ -29,6 +29,11 @@ test("given prices win, and what is not known is said and not invented", () => {
   assert.ok(cost({ sites: [{ ...AWS, region: "eu-west-1" }] })!.notes.some((n) => n.includes("prices of us-east-1")));
 });
 
+test("a date may stand unquoted in a stack's file", () => {
+  assert.equal(cost({ sites: [AWS], cost: { asOf: "2026-01-31 00:00:00 +0000 UTC" } })!.date, "2026-01-31");
+  assert.throws(() => cost({ sites: [AWS], cost: { asOf: "last week" } }), /meshbench:cost.asOf is "last week", allowed is a date such as 2026-01-31/);
+});
+
 test("a topology without any price has no cost, rather than one of nought", () => {
   const local = { sites: [{ name: "home", kind: "local", nodes: 1 }] };
   assert.equal(cost(local), undefined);
