@@ -5,6 +5,7 @@ import { Command } from "commander";
 import * as compare from "./compare.ts";
 import * as doctor from "./doctor.ts";
 import * as leftovers from "./leftovers.ts";
+import * as published from "./published.ts";
 import * as report from "./report.ts";
 import * as study from "./study.ts";
 import { stackResultFile } from "./stack-output.ts";
@@ -20,6 +21,7 @@ if (process.argv[2] === "load") {
   const program = new Command("meshbench").description(description).version(version).showHelpAfterError().showSuggestionAfterError();
   compare.register(program, { stackOutput: stackResultFile });
   report.register(program, { stackOutput: stackResultFile });
+  published.register(program);
   study.register(program);
   doctor.register(program);
   leftovers.register(program);
