@@ -32,7 +32,7 @@ async function checkSite(site: ProxmoxSite, key: string, guests: GuestPlan[], st
   const rest = await Promise.all([
     asked(`storages of ${site.hypervisor}`, key, () => storageChecks(site, key, guests, ask)),
     asked(`bridge ${site.bridge}`, key, () => bridgeCheck(site, key, ask)),
-    asked(`image of site ${site.name}`, key, () => imageCheck(site, key, ask)),
+    asked(`image of site ${site.name}`, key, () => imageCheck(site, key, stack, ask)),
     asked(`guests of site ${site.name}`, key, () => guestChecks(site, key, guests, stack, ask)),
     ...(site.pool === undefined ? [] : [asked(`pool ${site.pool}`, key, () => poolCheck(site, key, ask))]),
   ]);
@@ -108,9 +108,9 @@ async function bridgeCheck(site: ProxmoxSite, key: string, ask: Ask): Promise<Ch
 }
 
 /** Asked through the hypervisor, which is what will download it. */
-async function imageCheck(site: ProxmoxSite, key: string, ask: Ask): Promise<Check[]> {
+async function imageCheck(site: ProxmoxSite, key: string, stack: string, ask: Ask): Promise<Check[]> {
   const check = `image of site ${site.name}`;
-  const image = imageOf(site);
+  const image = imageOf(site, stack);
   const volume = `${site.imageDatastore}:${site.guest === "vm" ? "import" : "vztmpl"}/${image.fileName}`;
   const there = await ask<{ volid: string }[]>(`/nodes/${site.hypervisor}/storage/${site.imageDatastore}/content`).catch(() => []);
   if (there.some((v) => v.volid === volume)) return [passed(check, `${image.fileName} is there already`)];

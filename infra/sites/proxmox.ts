@@ -30,14 +30,14 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       ...("apiToken" in login ? { apiToken: pulumi.secret(login.apiToken) } : { username: login.username, password: pulumi.secret(login.password) }),
     }, { parent: this });
     this.proxy = jumpConnection(site.jump, key);
-    this.image = this.download(site);
+    this.image = this.download(site, context.labels.stack);
     this.nodes = planGuests(site, plans, context.labels.stack).map((guest) => this.node(guest, { site, key, secrets, context }));
     this.registerOutputs();
   }
 
   /** `overwrite` off: a changed size at the source would otherwise replace the image, and with it everything built on it. */
-  private download(site: SiteConfig): proxmox.download.File {
-    const image = imageOf(site);
+  private download(site: SiteConfig, stack: string): proxmox.download.File {
+    const image = imageOf(site, stack);
     return new proxmox.download.File(`${site.name}-image`, {
       contentType: site.guest === "vm" ? "import" : "vztmpl", datastoreId: site.imageDatastore, nodeName: site.hypervisor,
       url: image.url, fileName: image.fileName, checksum: image.checksum, checksumAlgorithm: image.algorithm,
@@ -49,7 +49,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     const { name } = guest.node;
     const parent = { parent: this };
     const labels: GuestContext = { tags: guestTags(context.labels.stack, site.name), labels: context.labels, publicKey: context.key.publicKey, image: this.image.id };
-    const dependsOn = guest.node.roles.includes("database") ? [guard(name, { replaced: identity(site, guest), mayReplace: site.replaceNodes, replaceKey: `${key}.replaceNodes to true` }, parent)] : [];
+    const dependsOn = guest.node.roles.includes("database") ? [guard(name, { replaced: identity(site, guest, context.labels.stack), mayReplace: site.replaceNodes, replaceKey: `${key}.replaceNodes to true` }, parent)] : [];
     const made = site.guest === "vm"
       ? this.virtualMachine(site, guest, labels, dependsOn)
       : this.container(site, guest, labels, dependsOn);
@@ -75,7 +75,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     const { connection, printed } = readyThrough<Record<string, unknown>>(bare, readyScript(site, guest), parent);
     const known = {
       kind: site.guest === "vm" ? "Proxmox virtual machine" : "Proxmox container", hypervisor: site.hypervisor, cores: site.cores, memoryMb: site.memoryMb,
-      image: imageOf(site).fileName, datastore: site.datastore, ...(guest.storage === undefined ? {} : { storage: { name: guest.storage.name, ...guest.storage.profile } }),
+      image: imageOf(site, context.labels.stack).fileName, datastore: site.datastore, ...(guest.storage === undefined ? {} : { storage: { name: guest.storage.name, ...guest.storage.profile } }),
     };
     return { ...bare, connection, facts: pulumi.all([printed, made.vmId]).apply(([seen, vmId]): Record<string, unknown> => ({ ...known, vmId, seen })) };
   }
@@ -116,8 +116,8 @@ interface Made {
 }
 
 /** Changing one of these makes the provider delete the guest and create another. */
-function identity(site: SiteConfig, guest: GuestPlan): Record<string, string> {
-  return { hypervisor: site.hypervisor, guest: site.guest, vmId: guest.vmId === undefined ? "next free" : String(guest.vmId), image: imageOf(site).fileName, datastore: site.datastore, data: guest.storage?.profile.datastore ?? site.datastore };
+function identity(site: SiteConfig, guest: GuestPlan, stack: string): Record<string, string> {
+  return { hypervisor: site.hypervisor, guest: site.guest, vmId: guest.vmId === undefined ? "next free" : String(guest.vmId), image: imageOf(site, stack).fileName, datastore: site.datastore, data: guest.storage?.profile.datastore ?? site.datastore };
 }
 
 function readyScript(site: SiteConfig, guest: GuestPlan): string {

@@ -16,6 +16,8 @@ export interface FakePve {
   /** Its certificate, for clients that verify. */
   caFile: string;
   call<T>(method: Parameters<typeof callProxmox>[1], path: string, form?: Record<string, string | number>): Promise<T>;
+  /** Every request so far: method, path, body. Secrets are not in them. */
+  requests(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function startFakePve(python: string, environment: Record<string, s
   return {
     endpoint, token, caFile: join(directory, "ca.pem"),
     call: (method, path, form) => callProxmox(api, method, path, form),
+    requests: () => callProxmox<string[]>(api, "GET", "/cluster/log"),
     stop: async () => {
       child.stdin.end();
       await ended;

@@ -45,6 +45,13 @@ class Patched(FakePve):
             shown['description'] += '\n'
         return shown
 
+    def _routes_seen(self):
+        # For tests: what was asked so far, one line each, in an answer that Proxmox gives to nobody.
+        return [('GET', '/cluster/log', self._seen)]
+
+    async def _seen(self, v, user):
+        return ['{0} {1} {2}'.format(method, path, body.decode('utf8', 'replace')) for method, path, body in self.requests]
+
     def _routes_resize(self):
         return [('PUT', '/nodes/{node}/qemu/{vmid}/resize', self._qm_resize)]
 
@@ -114,11 +121,6 @@ async def serve(directory):
     os.unlink(key)
     print(json.dumps({'endpoint': pve.url, 'token': '{0}={1}'.format(TOKEN_ID, TOKEN_SECRET)}), flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    trace = os.environ.get('FAKE_PVE_TRACE')
-    if trace:
-        with open(trace, 'w') as out:
-            for method, path, body in pve.requests:
-                out.write('{0} {1} {2}\n'.format(method, path, body.decode('utf8', 'replace')))
     await pve.stop()
 
 
