@@ -109,6 +109,8 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
       tls: { mode: flags.tls as "off", ...(flags.tlsCa === undefined ? {} : { caFile: flags.tlsCa }) },
       ...(flags.passwordFile === undefined ? {} : { passwordFile: flags.passwordFile }),
     },
+    // Their own counters before and after each window; a proxy would answer for one node or another.
+    observe: targets.flatMap(({ host, port, role }, i) => (role === "proxy" ? [] : [{ name: `endpoint-${i + 1}`, host, port }])),
     data: {
       tables: number(flags.tables, "--tables"), tableSize: number(flags.tableSize, "--table-size"), options: data,
       threads: number(flags.loadThreads, "--load-threads"), method: flags.method as "auto",

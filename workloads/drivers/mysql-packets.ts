@@ -51,6 +51,8 @@ export class ExecutePacket {
   readonly #first: Buffer | null;
   readonly #offsets: number[] = [];
   readonly #params: readonly ParamType[];
+  /** Views of the text parameters, made when first asked for. */
+  readonly #views: (Uint8Array | undefined)[] = [];
   /** Bytes in front of the values in #packet and in #first. */
   readonly #head: number;
   readonly #headFirst: number;
@@ -94,6 +96,10 @@ export class ExecutePacket {
   }
 
   bytes(index: number): Uint8Array {
+    return (this.#views[index] ??= this.#view(index));
+  }
+
+  #view(index: number): Uint8Array {
     const param = this.#params[index];
     const at = this.#offsets[index];
     if (param?.type !== "text" || at === undefined) throw new RangeError(`parameter ${index} is no text parameter`);

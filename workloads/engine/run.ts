@@ -56,6 +56,7 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
       if (options.signal.aborted) break;
       const window = await oneWindow(spec, slot, i, slots.length, clock, status, partial, options);
       result.steps.push(window);
+      if (typeof window["serverVersion"] === "string") result.server ??= { version: window["serverVersion"] };
       result.incompleteReason = "the run was still going on when this was written";
       save();
       partial.remove();

@@ -68,6 +68,7 @@ export function stepResult(facts: WindowFacts): StepResult {
     drain: { drained: sum((r) => r.drained), abandoned: sum((r) => r.abandoned) },
     within: { tps: within(wholeIntervals(facts).map((i) => i.tps)) },
     server: [],
+    serverVersion: reports.map((r) => r.serverVersion).find((v) => v !== "") ?? null,
   };
 }
 
