@@ -9,39 +9,44 @@ import { counted } from "./item.ts";
 
 const TERMINATION_SECONDS = 600;
 
-/** What uses another comes before it. Rules go with their groups. */
-const STEPS: [type: string, remove: (ec2: EC2Client, id: string) => Promise<unknown>][] = [
-  ["elastic-ip", (ec2, id) => ec2.send(new ReleaseAddressCommand({ AllocationId: id }))],
-  ["volume", (ec2, id) => ec2.send(new DeleteVolumeCommand({ VolumeId: id }))],
-  ["key-pair", (ec2, id) => ec2.send(new DeleteKeyPairCommand({ KeyPairId: id }))],
-  ["placement-group", deletePlacementGroup],
-  ["security-group", (ec2, id) => ec2.send(new DeleteSecurityGroupCommand({ GroupId: id }))],
-  ["subnet", (ec2, id) => ec2.send(new DeleteSubnetCommand({ SubnetId: id }))],
-  ["route-table", (ec2, id) => ec2.send(new DeleteRouteTableCommand({ RouteTableId: id }))],
-  ["internet-gateway", deleteGateway],
-  ["vpc", (ec2, id) => ec2.send(new DeleteVpcCommand({ VpcId: id }))],
+/** By the first part of their ids, which says what they are; what uses another comes before it. Rules go with their groups. */
+const STEPS: [prefix: string, kind: string, remove: (ec2: EC2Client, id: string) => Promise<unknown>][] = [
+  ["eipalloc", "address", (ec2, id) => ec2.send(new ReleaseAddressCommand({ AllocationId: id }))],
+  ["vol", "volume", (ec2, id) => ec2.send(new DeleteVolumeCommand({ VolumeId: id }))],
+  ["key", "key pair", (ec2, id) => ec2.send(new DeleteKeyPairCommand({ KeyPairId: id }))],
+  ["pg", "placement group", deletePlacementGroup],
+  ["sg", "security group", (ec2, id) => ec2.send(new DeleteSecurityGroupCommand({ GroupId: id }))],
+  ["subnet", "subnet", (ec2, id) => ec2.send(new DeleteSubnetCommand({ SubnetId: id }))],
+  ["rtb", "route table", (ec2, id) => ec2.send(new DeleteRouteTableCommand({ RouteTableId: id }))],
+  ["igw", "internet gateway", deleteGateway],
+  ["vpc", "network", (ec2, id) => ec2.send(new DeleteVpcCommand({ VpcId: id }))],
 ];
 /** They end with what they belong to. */
-const IMPLIED = new Set(["security-group-rule", "spot-instances-request", "network-interface"]);
+const IMPLIED: [prefix: string, kind: string][] = [["sgr", "rule"], ["sir", "spot request"], ["eni", "network interface"]];
+
+const KINDS = new Map<string, string>([["i", "instance"], ...STEPS.map(([prefix, kind]): [string, string] => [prefix, kind]), ...IMPLIED]);
+const prefixOf = (id: string): string => id.split("-")[0] ?? "";
+
+/** What an id is of, in a word; undefined for what this project never makes. */
+export const kindOf = (id: string): string | undefined => KINDS.get(prefixOf(id));
 
 /** Goes on after a failure; rejects in the end with everything that stays and why. */
-export async function removeFromRegion(ec2: EC2Client, resources: Map<string, string>, say: (line: string) => void): Promise<void> {
-  const idsOf = (type: string): string[] => [...resources].filter(([, t]) => t === type).map(([id]) => id);
+export async function removeFromRegion(ec2: EC2Client, resources: string[], say: (line: string) => void): Promise<void> {
+  const idsOf = (prefix: string): string[] => resources.filter((id) => prefixOf(id) === prefix);
   const stays: string[] = [];
-  const instances = idsOf("instance");
+  const instances = idsOf("i");
   if (instances.length > 0) {
     say(`terminating ${counted(instances.length, "instance")}: ${instances.join(", ")}`);
     await ec2.send(new TerminateInstancesCommand({ InstanceIds: instances })).catch(accept);
     await waitUntilInstanceTerminated({ client: ec2, maxWaitTime: TERMINATION_SECONDS, minDelay: 2, maxDelay: 15 }, { InstanceIds: instances });
   }
-  for (const [type, remove] of STEPS) {
-    for (const id of idsOf(type)) {
-      say(`deleting ${type} ${id}`);
-      await remove(ec2, id).catch(accept).catch((error: unknown) => stays.push(`${type} ${id} (${errorName(error)})`));
+  for (const [prefix, kind, remove] of STEPS) {
+    for (const id of idsOf(prefix)) {
+      say(`deleting ${kind} ${id}`);
+      await remove(ec2, id).catch(accept).catch((error: unknown) => stays.push(`${kind} ${id} (${errorName(error)})`));
     }
   }
-  const known = new Set(["instance", ...STEPS.map(([type]) => type), ...IMPLIED]);
-  stays.push(...[...resources].filter(([, type]) => !known.has(type)).map(([id, type]) => `${type} ${id} (not a kind that this project makes)`));
+  stays.push(...resources.filter((id) => kindOf(id) === undefined).map((id) => `${id} (not a kind that this project makes)`));
   if (stays.length > 0) throw new Error(`stays: ${stays.join(", ")}`);
 }
 

@@ -3,12 +3,9 @@ import { DescribeInstancesCommand, DescribeRegionsCommand, EC2Client, paginateDe
 import { errorName } from "../../infra/preflight/aws-account.ts";
 import { isNetworkError } from "../../infra/preflight/check.ts";
 import { counted, isExpired, lastExpiry, type Found, type Look, type Removable } from "./item.ts";
-import { removeFromRegion } from "./aws-remove.ts";
+import { kindOf, removeFromRegion } from "./aws-remove.ts";
 
-/** id -> type of resource, as AWS calls both: "i-0123" -> "instance". */
-export type Resources = Map<string, string>;
-
-export type Group = Found & { resources: Resources };
+export type Group = Found & { resources: string[] };
 
 /** One per stack and region, over what the stacks of this backend do not hold. `gone`: instances that only their tags are left of. Pure. */
 export function groupTags(region: string, tags: TagDescription[], project: string, held: (id: string) => boolean, gone: Set<string>, now: number): Group[] {
@@ -23,11 +20,11 @@ export function groupTags(region: string, tags: TagDescription[], project: strin
   const groups = Map.groupBy(ours, ([, r]) => r.tags["stack"] ?? "");
   return [...groups].map(([stack, members]): Group => {
     const expires = lastExpiry(members.map(([, r]) => r.tags["expires"]));
-    const kinds = [...Map.groupBy(members, ([, r]) => r.type)].sort(([a], [b]) => (a < b ? -1 : 1));
+    const kinds = [...Map.groupBy(members, ([id, r]) => kindOf(id) ?? r.type)].sort(([a], [b]) => (a < b ? -1 : 1));
     return {
       place: "aws", name: `${region} ${stack || "(no stack)"}`, stack: stack || undefined, owner: members[0]?.[1].tags["owner"],
       what: kinds.map(([type, list]) => counted(list.length, type)).join(", "), expires, expired: isExpired(expires, now),
-      resources: new Map(members.map(([id, r]) => [id, r.type])),
+      resources: members.map(([id]) => id),
     };
   });
 }

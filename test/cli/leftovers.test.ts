@@ -76,10 +76,10 @@ test("tags in a region become one entry per stack, without what a stack holds, w
   ];
   const groups = groupTags("eu-west-1", tags, "meshbench", (id) => id === "i-held", new Set(["i-gone"]), now);
   assert.deepEqual(groups.map(({ name, stack, what, expires, expired }) => ({ name, stack, what, expires, expired })), [
-    { name: "eu-west-1 a", stack: "a", what: "2 instances, 1 vpc", expires: past, expired: true },
+    { name: "eu-west-1 a", stack: "a", what: "2 instances, 1 network", expires: past, expired: true },
     { name: "eu-west-1 b", stack: "b", what: "1 instance", expires: future, expired: false },
   ]);
-  assert.deepEqual([...groups[0]!.resources.keys()], ["i-1", "i-2", "vpc-1"]);
+  assert.deepEqual(groups[0]!.resources, ["i-1", "i-2", "vpc-1"]);
 });
 
 test("a guest's labels are in its description, also percent-encoded; others' guests are none of ours", () => {
