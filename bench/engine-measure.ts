@@ -40,7 +40,7 @@ export async function measureLoad(command: string[], environment: Record<string,
   });
   const first = marks[0];
   const last = marks.at(-1);
-  if (first === undefined || last === undefined || marks.length < 3) throw new Error(`${command.join(" ")}: fewer than three intervals:\n${tail(output)}`);
+  if (first === undefined || last === undefined || marks.length < 3) throw new Error(`${label(command)}: fewer than three intervals:\n${tail(output)}`);
   const seconds = (last.at - first.at) / 1000;
   const meanTps = marks.slice(1).reduce((sum, mark) => sum + mark.tps, 0) / (marks.length - 1);
   return { tps: tpsOf(output), cpuPerTransactionUs: ((last.ticks - first.ticks) / TICKS / (meanTps * seconds)) * 1e6, peakMemoryMb: peak };
@@ -99,7 +99,7 @@ function watch(
       clearTimeout(timer);
       process.removeListener("exit", end);
       if (code === 0) resolve(output);
-      else reject(new Error(`${command.join(" ")}: ${signal ? `ended by ${signal} (limit ${limitSeconds} s)` : `exit code ${code}`}\n${tail(output)}`));
+      else reject(new Error(`${label(command)}: ${signal ? `ended by ${signal} (limit ${limitSeconds} s)` : `exit code ${code}`}\n${tail(output)}`));
     });
   });
 }
@@ -113,6 +113,11 @@ function cpuTicks(pid: number): number {
 
 function peakMemoryMb(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+}
+
+/** What ran, without its options. */
+function label(command: string[]): string {
+  return command.includes("sysbench") ? "sysbench" : "the load engine";
 }
 
 function tail(output: string): string {

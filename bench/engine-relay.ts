@@ -16,7 +16,8 @@ export function relay(targetPort: number, oneWayMs: number): Promise<{ port: num
       from.on("error", () => to.destroy());
       from.on("close", () => {
         sockets.delete(from);
-        to.destroySoon();
+        // Not before the bytes that are still on their way.
+        setTimeout(() => to.destroySoon(), oneWayMs);
       });
     }
   });

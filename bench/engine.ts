@@ -32,17 +32,17 @@ const options = new Command("bench:engine")
   .description("Compares the load engine with Debian's sysbench on a private server: transactions per second, CPU per transaction, memory, rows per second of prepare")
   .addOption(new Option("--driver <driver>", "server to start").choices(["mysql", "postgres"]).default("mysql"))
   .option("--pairs <n>", "pairs of runs per cell", whole, 5)
-  .option("--seconds <n>", "measured seconds per run, at least 3", whole, 6)
+  .option("--seconds <n>", "measured seconds per run, at least 4", whole, 6)
   .option("--threads <list>", "connections", (text) => text.split(",").map(whole), [1, 4, 16, 64, 192])
   .option("--workloads <list>", "workloads", (text) => text.split(","), ["oltp_read_only", "oltp_write_only", "oltp_read_write", "oltp_point_select"])
   .option("--rows <n>", "rows of the prepare comparison, one table", whole, 400_000)
   .option("--share <n>", "on a shared machine: server and load each get as much of their core as n ordinary processes (crowds others out)", whole)
-  .option("--quick", "fewer: read_only and write_only at 1, 4 and 16 connections, 2 pairs of 3 s", false)
+  .option("--quick", "fewer: read_only and write_only at 1, 4 and 16 connections, 2 pairs of 4 s", false)
   .option("--no-load", "leave the runs out")
   .option("--no-prepare", "leave the prepare comparison out")
   .parse().opts<Options>();
-if (options.quick) Object.assign(options, { pairs: 2, seconds: 3, threads: [1, 4, 16], workloads: ["oltp_read_only", "oltp_write_only"] });
-options.seconds = Math.max(3, options.seconds);
+if (options.quick) Object.assign(options, { pairs: 2, seconds: 4, threads: [1, 4, 16], workloads: ["oltp_read_only", "oltp_write_only"] });
+options.seconds = Math.max(4, options.seconds);
 if (cpus().length < 2) {
   say("bench:engine needs two cores: one for the server, one for the load");
   process.exit(2);

@@ -150,6 +150,14 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
     await assert.rejects(prepare(spec({}, { endpoints: [{ name: "x", host: "127.0.0.1", port: 1 }] }), options), { message: "127.0.0.1:1: nothing listens there (ECONNREFUSED)" });
   });
 
+  test("an observed node that is down is named at once", async () => {
+    const wanted = { ...spec({ tableSize: 100 }), observe: [{ name: "n1", host: "127.0.0.1", port: server.port }, { name: "n2", host: "127.0.0.1", port: 1 }] };
+    await assert.rejects(prepare(wanted, options), { message: "n2: 127.0.0.1:1: nothing listens there (ECONNREFUSED)" });
+    const checked = await verify(wanted, { signal, consistency: true });
+    assert.deepEqual(checked.problems, ["n2: no checksum: 127.0.0.1:1: nothing listens there (ECONNREFUSED)"]);
+    await cleanup(wanted, options);
+  });
+
   test("stopped in the middle, then continued", async () => {
     const wanted = spec({ tables: 4, tableSize: 60_000, threads: 2 });
     const stop = new AbortController();

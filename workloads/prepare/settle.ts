@@ -27,6 +27,8 @@ export async function settle(spec: RunSpec, onProgress: (line: string) => void, 
 async function settleNode(spec: RunSpec, node: Node, signal: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + SETTLE_MS;
   let session: Session | undefined;
+  /** A node that takes no session at all is down, not behind: waiting would not help. */
+  let answered = false;
   const stop = (): void => session?.close();
   signal.addEventListener("abort", stop);
   try {
@@ -36,6 +38,7 @@ async function settleNode(spec: RunSpec, node: Node, signal: AbortSignal): Promi
         if (session === undefined) {
           session = await openSession(spec.target, node);
           await syncWait(session, spec.target.driver);
+          answered = true;
         }
         const missing = await firstMissing(session, spec);
         if (missing === undefined) return undefined;
@@ -43,7 +46,7 @@ async function settleNode(spec: RunSpec, node: Node, signal: AbortSignal): Promi
       } catch (error) {
         signal.throwIfAborted();
         // A standby may cancel a long read in favour of what it has to apply.
-        if (!isTransient(error)) throw error;
+        if (!answered || !isTransient(error)) throw error;
         session?.close();
         session = undefined;
         lacks = describe(error, node, spec.target);
