@@ -151,13 +151,8 @@ export class Part implements SessionOwner {
     this.#recorder.eventDone(session, start, end);
   }
 
-  next(session: Session): boolean {
+  next(session: Session, now: number): boolean {
     if (this.#over) return false;
-    if (this.#mustReconnect(session)) {
-      this.#reconnect(session);
-      return false;
-    }
-    const now = performance.now();
     if (this.#openLoop !== null) {
       const due = this.#openLoop.take(session, now);
       if (due < 0) return false;
@@ -172,7 +167,10 @@ export class Part implements SessionOwner {
     this.#budget--;
     session.counted = session.start >= this.#times.open;
     session.serviceStart = now;
-    return true;
+    if (!this.#mustReconnect(session)) return true;
+    // Part of the event and of its latency, as in sysbench; the new connection goes on with it.
+    this.#reconnect(session);
+    return false;
   }
 
   failed(session: Session, error: DriverError): void {
@@ -209,7 +207,7 @@ export class Part implements SessionOwner {
   /** Gives a free session its next event, if there is one. */
   #offer(session: Session): void {
     if (!this.#started || this.#over) return;
-    if (this.next(session)) session.begin(session.start, session.counted);
+    if (this.next(session, performance.now())) session.begin(session.start, session.counted);
   }
 
   // Intervals.

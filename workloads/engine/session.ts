@@ -25,7 +25,7 @@ export interface SessionOwner {
   /** An event ended in success. Both times are of performance.now(). */
   eventDone(session: Session, start: number, end: number): void;
   /** May the session go on with its next event now? When it may, `start` and `counted` are set; when not, the owner calls `begin` later, or never. */
-  next(session: Session): boolean;
+  next(session: Session, now: number): boolean;
   failed(session: Session, error: DriverError): void;
   /** The session needs a new connection. The owner answers with `relink` or, when it stops, not at all. */
   needsLink(session: Session): void;
@@ -226,7 +226,7 @@ export class Session implements Actor, Listener {
         this.mode = "idle";
         this.eventsOnLink++;
         this.#owner.eventDone(this, start, now);
-        if (!this.#owner.next(this)) return;
+        if (!this.#owner.next(this, now)) return;
         this.mode = "running";
         this.#at = 0;
       }
