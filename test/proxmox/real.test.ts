@@ -28,7 +28,7 @@ const variants: [string, Site, string, string | undefined][] = [
 ];
 
 for (const [name, site, kind, sent] of variants) {
-  test(name, { skip: reason ?? false }, async (t) => {
+  test(name, { skip: reason ?? false, timeout: 900_000 }, async (t) => {
     assert.ok("folder" in vendor && "python" in python);
     const before = { ...process.env };
     const pve: FakePve = await startFakePve(python.python);
