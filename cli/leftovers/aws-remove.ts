@@ -1,7 +1,7 @@
 /** Takes a stack's resources out of a region when there is no stack left to do it. */
 import {
   DeleteInternetGatewayCommand, DeleteKeyPairCommand, DeletePlacementGroupCommand, DeleteRouteTableCommand, DeleteSecurityGroupCommand, DeleteSubnetCommand,
-  DeleteVolumeCommand, DeleteVpcCommand, DescribeInternetGatewaysCommand, DescribePlacementGroupsCommand, DetachInternetGatewayCommand, ReleaseAddressCommand,
+  DeleteVolumeCommand, DeleteVpcCommand, DescribeInternetGatewaysCommand, DescribeKeyPairsCommand, DescribePlacementGroupsCommand, DetachInternetGatewayCommand, ReleaseAddressCommand,
   TerminateInstancesCommand, waitUntilInstanceTerminated, type EC2Client,
 } from "@aws-sdk/client-ec2";
 import { errorName } from "../../infra/preflight/aws-account.ts";
@@ -13,7 +13,7 @@ const TERMINATION_SECONDS = 600;
 const STEPS: [prefix: string, kind: string, remove: (ec2: EC2Client, id: string) => Promise<unknown>][] = [
   ["eipalloc", "address", (ec2, id) => ec2.send(new ReleaseAddressCommand({ AllocationId: id }))],
   ["vol", "volume", (ec2, id) => ec2.send(new DeleteVolumeCommand({ VolumeId: id }))],
-  ["key", "key pair", (ec2, id) => ec2.send(new DeleteKeyPairCommand({ KeyPairId: id }))],
+  ["key", "key pair", deleteKeyPair],
   ["pg", "placement group", deletePlacementGroup],
   ["sg", "security group", (ec2, id) => ec2.send(new DeleteSecurityGroupCommand({ GroupId: id }))],
   ["subnet", "subnet", (ec2, id) => ec2.send(new DeleteSubnetCommand({ SubnetId: id }))],
@@ -59,6 +59,13 @@ async function deleteGateway(ec2: EC2Client, id: string): Promise<void> {
   const { InternetGateways: [gateway] = [] } = await ec2.send(new DescribeInternetGatewaysCommand({ InternetGatewayIds: [id] }));
   for (const { VpcId } of gateway?.Attachments ?? []) await ec2.send(new DetachInternetGatewayCommand({ InternetGatewayId: id, VpcId }));
   await ec2.send(new DeleteInternetGatewayCommand({ InternetGatewayId: id }));
+}
+
+/** By its name, which every implementation of the API takes. */
+async function deleteKeyPair(ec2: EC2Client, id: string): Promise<void> {
+  const { KeyPairs = [] } = await ec2.send(new DescribeKeyPairsCommand({ KeyPairIds: [id] }));
+  const KeyName = KeyPairs.find((pair) => pair.KeyPairId === id)?.KeyName;
+  if (KeyName !== undefined) await ec2.send(new DeleteKeyPairCommand({ KeyName }));
 }
 
 /** Deleted by its name, tagged by its id. */
