@@ -55,7 +55,7 @@ async function makeTables(workload: string, to: RunSpecInput["target"]): Promise
 async function ours(workload: string, to: RunSpecInput["target"], events: number): Promise<void> {
   const spec = runSpecSchema.parse({
     runId: "t", target: to, data: { tables: TABLES, tableSize: SIZE }, workers: 1,
-    steps: [{ workload, threads: 1, warmupSeconds: 0, durationSeconds: 60, options: { events } }],
+    steps: [{ workload, threads: 1, warmupSeconds: 0, durationSeconds: 15, options: { events } }],
   });
   const result = await run(spec, { password: process.env["MESHBENCH_DB_PASSWORD"] ?? "", entry: CLI, signal, onLine() {} });
   assert.equal(result.complete, true, result.incompleteReason);
