@@ -25,6 +25,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     const { site, key, plans, secrets, context } = args;
     super("meshbench:sites:Proxmox", site.name, {}, opts);
     const login = loginOf(site, secrets);
+    warnOfClear("apiToken" in login ? "proxmoxToken" : "proxmoxPassword");
     this.provider = new proxmox.Provider(site.name, {
       endpoint: site.endpoint!, insecure: site.insecure,
       ...("apiToken" in login ? { apiToken: pulumi.secret(login.apiToken) } : { username: login.username, password: pulumi.secret(login.password) }),
@@ -103,6 +104,14 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       identity: pulumi.all([container.id, container.networkInterfaces]).apply(([id, cards]) => [id, ...(cards ?? []).flatMap((c) => c.macAddress ?? [])]),
     };
   }
+}
+
+/** Encrypted or not, the program gets a value in clear; which keys are encrypted the engine tells beside it. */
+function warnOfClear(name: string): void {
+  const key = `${pulumi.getProject()}:${name}`;
+  const known = process.env["PULUMI_CONFIG_SECRET_KEYS"];
+  if (known === undefined || !pulumi.runtime.allConfig()?.[key] || known.includes(`"${key}"`)) return;
+  void pulumi.log.warn(`${key} stands in the stack's file for anybody to read: set it with --secret`);
 }
 
 interface Made {
