@@ -17,6 +17,8 @@ export interface BenchmarkArgs {
   password: pulumi.Output<string>;
   /** Joins the spec's context: what was measured or read back. */
   measured: pulumi.Output<Record<string, unknown>>;
+  /** Where the proxy tells what it has routed. */
+  counters?: { host: string; port: number } | undefined;
   /** Where results go, relative to the project's root. */
   resultsDir: string;
   /** What must be in service before the load begins. */
@@ -41,10 +43,10 @@ export class Benchmark extends pulumi.ComponentResource {
     return this.program("driver-runtime", "infra/benchmark/ship.ts", input, [runtime.sha256, bundle.sha256], driver, []);
   }
 
-  private install({ driver, spec, runKey, runtime, bundle, password, measured, after }: BenchmarkArgs): remote.Command {
+  private install({ driver, spec, runKey, runtime, bundle, password, measured, after, counters }: BenchmarkArgs): remote.Command {
     const text = measured.apply((more) => JSON.stringify({ ...spec, context: { ...spec.context, ...more } }));
     return onNode("run-spec", driver, {
-      script: installScript(runKey, runtime.target, bundle.target),
+      script: installScript(runKey, runtime.target, bundle.target, counters),
       stdin: pulumi.interpolate`${password}\n${text}`,
       triggers: [runKey],
     }, { parent: this, dependsOn: after });

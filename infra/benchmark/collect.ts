@@ -5,11 +5,13 @@
  */
 import { runResultSchema, type RunResult } from "../../workloads/contract.ts";
 import { runCost } from "../cost/run.ts";
+import { countersBetween } from "../proxies/maxscale-facts.ts";
 import { saveResult } from "./save.ts";
 import { summarize } from "./summary.ts";
 import { connect, HostKeyError, readInput, run, sleep, type Connection } from "./ssh.ts";
 import { parsePoll, pollScript, RUNS_DIR, startScript, type Poll } from "./unit.ts";
 import type { Client } from "ssh2";
+import { gunzipSync } from "node:zlib";
 
 interface CollectInput {
   connection: Connection;
@@ -90,14 +92,27 @@ async function fetchResult({ connection, sudo, runKey }: CollectInput): Promise<
     try {
       const client = await open(connection);
       const got = await run(client, `gzip -c ${RUNS_DIR}/${runKey}/result.json`, sudo);
+      if (got.code !== 0) { client.end(); return undefined; }
+      const result = runResultSchema.parse(JSON.parse(gunzipSync(got.stdout).toString()));
+      const { proxy } = result.spec.context;
+      if (proxy) proxy["routing"] = await routed(client, runKey, sudo);
       client.end();
-      if (got.code !== 0) return undefined;
-      const { gunzipSync } = await import("node:zlib");
-      return runResultSchema.parse(JSON.parse(gunzipSync(got.stdout).toString()));
+      return result;
     } catch (error) {
       if (attempt === 5) throw error;
       await sleep(1000 * attempt);
     }
+  }
+}
+
+/** What the proxy routed during the run; undefined for a proxy that does not count, or did not answer. */
+async function routed(client: Client, runKey: string, sudo: boolean): Promise<Record<string, number> | undefined> {
+  const [before, after] = [await reading("before"), await reading("after")];
+  return before && after && countersBetween(before, after);
+
+  async function reading(when: string): Promise<Record<string, number> | undefined> {
+    const got = await run(client, `cat ${RUNS_DIR}/${runKey}/routing-${when}.json`, sudo);
+    try { return JSON.parse(got.stdout.toString()) as Record<string, number>; } catch { return undefined; }
   }
 }
 

@@ -20,13 +20,16 @@ TimeoutStopSec=60
 `;
 
 /** stdin: a line with the password, then the spec. A spec that is already there stays: its run may be under way. */
-export function installScript(runKey: string, runtime: string, bundle: string): string {
+export function installScript(runKey: string, runtime: string, bundle: string, counters?: { host: string; port: number }): string {
   const dir = `${RUNS_DIR}/${runKey}`;
+  // A proxy that does not answer leaves an empty file: the run counts all the same.
+  const reading = (when: string): string => (counters === undefined ? "" :
+    `${runtime} -e 'fetch(process.argv[1], { signal: AbortSignal.timeout(5000) }).then((r) => r.text()).then((t) => process.stdout.write(t), () => {})' http://${counters.host}:${counters.port}/ > routing-${when}.json\n`);
   const command = `cd ${dir}
 rm -f exit
-${runtime} ${bundle} bench --spec spec.json --out result.json --status status.json
+${reading("before")}${runtime} ${bundle} bench --spec spec.json --out result.json --status status.json
 code=$?
-echo $code > exit
+${reading("after")}echo $code > exit
 exit $code
 `;
   return `read -r password

@@ -24,6 +24,7 @@ export class MaxScale extends pulumi.ComponentResource implements Proxy {
   readonly policy = "round-robin";
   readonly facts: pulumi.Output<ProxyFacts>;
   readonly dependencies: pulumi.Resource[];
+  readonly counters: { host: string; port: number };
 
   constructor(node: Node, databaseNodes: Node[], database: Database, config: Config, opts?: pulumi.ComponentResourceOptions) {
     super("meshbench:proxies:MaxScale", "proxy", {}, opts);
@@ -46,7 +47,8 @@ export class MaxScale extends pulumi.ComponentResource implements Proxy {
     this.node = node.name;
     this.endpoints = [{ name: "maxscale", host: node.meshAddress, port: WRITER_PORT, role: "proxy" }];
     const source = proxy.archive ? `archive ${proxy.archive.sha256}` : "the vendor's repository";
-    this.facts = running.stdout.apply((text): ProxyFacts => ({ ...parseFacts(text), source, counters: { host: node.meshAddress, port: COUNTERS_PORT } }));
+    this.facts = running.stdout.apply((text): ProxyFacts => ({ ...parseFacts(text), source }));
+    this.counters = { host: node.meshAddress, port: COUNTERS_PORT };
     this.dependencies = [running];
     this.registerOutputs();
   }

@@ -10,6 +10,8 @@ export interface Proxy {
   /** Read back from the running proxy: version, what it sees, what is in force. Resolves when it serves. */
   facts: pulumi.Output<ProxyFacts>;
   dependencies: pulumi.Resource[];
+  /** An HTTP GET here answers with the counters of what it has routed since its start, a flat JSON object. */
+  counters?: { host: string; port: number };
 }
 
 export interface ProxyFacts {
@@ -19,8 +21,6 @@ export interface ProxyFacts {
   inForce?: Record<string, unknown>;
   /** Where the program came from, when not from Debian. */
   source?: string;
-  /** An HTTP GET here answers with the counters of what it has routed since its start, a flat JSON object. */
-  counters?: { host: string; port: number };
 }
 
 /** What a client with one login would use; neither is the database's own port, so a proxy can stand on a database node. */
