@@ -11,6 +11,8 @@ const config: ConfigInput = { ...shipped, operatorCidr: "203.0.113.7/32", profil
 /** The one site of the stack with something changed. */
 const withSite = (more: object, rest: Partial<ConfigInput> = {}): ConfigInput => ({ ...config, ...rest, sites: [{ ...config.sites![0]!, ...more } as ConfigInput["sites"][number] & object] });
 
+/** What of the site has been changed for good by the tests so far: each can be run by itself. */
+let inForce: object = {};
 let clouds: CloudStack, aws: MotoLook, cluster: string;
 const stack = new TestStack("aws-changes", config);
 
@@ -60,7 +62,8 @@ test("another size for all database nodes is refused, then done node by node", a
   assert.match(output, /aws-1: this change stops the database node.*set meshbench:sites\[0\]\.rolling to true/);
   assert.deepEqual([await aws.instances(), boots()], [before.instances, before.boots], "nothing was touched");
 
-  stack.configure(withSite({ instanceType: "t3.large", rolling: true }));
+  inForce = { instanceType: "t3.large", rolling: true };
+  stack.configure(withSite(inForce));
   await up();
   assert.deepEqual(await aws.instances(), before.instances, "changed, not replaced");
   for (const [node, boot] of Object.entries(boots())) {
@@ -72,13 +75,13 @@ test("another size for all database nodes is refused, then done node by node", a
 
 test("a change that makes database nodes anew is refused", async () => {
   const before = await aws.instances();
-  stack.configure(withSite({ instanceType: "t3.large", rolling: true, zones: ["b"] }));
+  stack.configure(withSite({ ...inForce, zones: ["b"] }));
   const { code, output } = await stack.up();
   assert.notEqual(code, 0);
   assert.match(output, /this change makes the database node anew and its data is lost; set meshbench:sites\[0\]\.replaceNodes to true/);
   const now = await aws.instances();
   for (const node of ["aws-1", "aws-2", "aws-3"]) assert.equal(now[node], before[node]);
-  stack.configure(withSite({ instanceType: "t3.large", rolling: true }));
+  stack.configure(withSite(inForce));
   await up();
   await sameCluster(3);
 });
@@ -99,7 +102,7 @@ test("an instance that vanishes behind our back is noticed by refresh, made anew
 
 test("one node more is one instance more, and touches no other", async () => {
   const before = { instances: await aws.instances(), boots: boots() };
-  stack.configure(withSite({ instanceType: "t3.large", rolling: true, nodes: 4 }));
+  stack.configure(withSite({ ...inForce, nodes: 4 }));
   await up();
   const { "aws-4": added, ...others } = await aws.instances();
   assert.ok(added);
