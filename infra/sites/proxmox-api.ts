@@ -26,7 +26,7 @@ export async function callProxmox<T>(api: ProxmoxApi, method: Method, path: stri
   if ("apiToken" in api.login) return send(api, method, path, { authorization: `PVEAPIToken=${api.login.apiToken}` }, form, timeoutMs);
   const { username, password } = api.login;
   const { ticket, CSRFPreventionToken } = await send<{ ticket: string; CSRFPreventionToken: string }>(api, "POST", "/access/ticket", {}, { username, password }, timeoutMs);
-  return send(api, method, path, { cookie: `PVEAuthCookie=${encodeURIComponent(ticket)}`, csrfpreventiontoken: CSRFPreventionToken }, form, timeoutMs);
+  return send(api, method, path, { cookie: `PVEAuthCookie=${ticket}`, csrfpreventiontoken: CSRFPreventionToken }, form, timeoutMs);
 }
 
 function send<T>(api: ProxmoxApi, method: Method, path: string, headers: Record<string, string>, form: Form | undefined, timeoutMs: number): Promise<T> {

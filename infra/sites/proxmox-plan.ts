@@ -45,7 +45,7 @@ export function planGuests(site: ProxmoxSite, plans: NodePlan[], stack: string):
 /** Proxmox takes DNS names only: no underscore, no dot that a stack's name may have; at most 63 characters. */
 export function guestName(stack: string, node: string): string {
   const clean = stack.toLowerCase().replace(/[^a-z0-9-]+/g, "-").replace(/^-+|-+$/g, "") || "stack";
-  return `${clean.slice(0, Math.max(8, 62 - node.length)).replace(/-+$/, "")}-${node}`;
+  return `${clean.slice(0, 62 - node.length).replace(/-+$/, "")}-${node}`;
 }
 
 /** Tags of Proxmox are lower-case words; those of the labels that fit are there, the rest is in the description. */
@@ -64,5 +64,5 @@ export function imageOf(site: ProxmoxSite, stack: string): Download {
   const last = new URL(given.url).pathname.split("/").pop()!;
   // An `import` volume's format is known by its ending; Debian's raw images end in .raw, others of qcow2 format in .img.
   const named = site.guest === "vm" && !/\.(qcow2|raw|vmdk)$/.test(last) ? `${last.replace(/\.img$/, "")}.qcow2` : last;
-  return { ...given, algorithm: given.checksum.length === 64 ? "sha256" : "sha512", fileName: guestName(stack, named) };
+  return { ...given, algorithm: given.checksum.length === 64 ? "sha256" : "sha512", fileName: named.replace(/(\.tar)?\.\w+$/, (ending) => `-${guestName(stack, "").replace(/-$/, "")}${ending}`) };
 }
