@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,13 +48,15 @@ export class Mariadb {
     const server = new Mariadb(directory, options.port ?? (await freePort()), options);
     try {
       const root = process.getuid?.() === 0;
+      // A server that starts deletes every #sql* file of its temporary directory, another server's too.
+      mkdirSync(join(directory, "tmp"));
       if (root) {
         const [uid, gid] = ["-u", "-g"].map((flag) => Number(spawnSync("id", [flag, "mysql"], { encoding: "utf8" }).stdout));
-        chownSync(directory, uid as number, gid as number);
+        for (const mine of [directory, join(directory, "tmp")]) chownSync(mine, uid as number, gid as number);
       }
       chmodSync(directory, 0o755);
       const installed = spawnSync("mariadb-install-db", [
-        `--datadir=${join(directory, "data")}`, "--auth-root-authentication-method=normal", "--skip-test-db", ...(root ? ["--user=mysql"] : []),
+        `--datadir=${join(directory, "data")}`, `--tmpdir=${join(directory, "tmp")}`, "--auth-root-authentication-method=normal", "--skip-test-db", ...(root ? ["--user=mysql"] : []),
       ], { encoding: "utf8" });
       if (installed.status !== 0) throw new Error(`mariadb-install-db: ${installed.stderr}${installed.stdout}`);
       await server.startAgain();
@@ -73,7 +75,7 @@ export class Mariadb {
   /** Starts the server on the data it has. */
   async startAgain(): Promise<void> {
     const args = [
-      "--no-defaults", `--datadir=${join(this.directory, "data")}`, `--socket=${this.socket}`, `--port=${this.port}`, "--bind-address=127.0.0.1",
+      "--no-defaults", `--datadir=${join(this.directory, "data")}`, `--tmpdir=${join(this.directory, "tmp")}`, `--socket=${this.socket}`, `--port=${this.port}`, "--bind-address=127.0.0.1",
       `--pid-file=${join(this.directory, "pid")}`, `--log-error=${join(this.directory, "log")}`, "--skip-name-resolve", "--innodb-buffer-pool-size=256M",
       "--innodb-flush-log-at-trx-commit=2", "--max-connections=400", ...(process.getuid?.() === 0 ? ["--user=mysql"] : []), ...this.extra,
     ];

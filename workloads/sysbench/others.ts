@@ -1,6 +1,6 @@
 /** select_random_points, select_random_ranges and bulk_insert of sysbench 1.0.20. */
 import type { Value } from "../drivers/driver.ts";
-import type { Plan } from "../engine/plan.ts";
+import type { Actor, Plan } from "../engine/plan.ts";
 import type { Random } from "../engine/random.ts";
 import type { Workload } from "./oltp.ts";
 import { checks, OpList, randomPoints, randomRanges } from "./statements.ts";
@@ -57,6 +57,8 @@ const selectRandomRanges: Workload = {
 /** sysbench's BULK_PACKET_SIZE. */
 const BULK_BYTES = 512 * 1024;
 
+const insertion = ({ id, memory }: Actor): string => `INSERT INTO sbtest${id + 1} VALUES${memory.buffer.join(",")}`;
+
 /**
  * Each session fills a table of its own, (id, k), with rising ids. An event is one buffered row; when the buffer is full the
  * next event sends it. So the events per second are rows per second, and their latency percentiles mean nothing.
@@ -75,14 +77,13 @@ const bulkInsert: Workload = {
           const { memory } = actor;
           const id = ++memory.next;
           const row = `(${id},${id})`;
-          const table = `sbtest${actor.id + 1}`;
           actor.expected = memory.buffer.length;
           if (memory.bytes + row.length + 1 <= BULK_BYTES) {
             memory.buffer.push(row);
             memory.bytes += row.length + 1;
             return false;
           }
-          actor.text(`INSERT INTO ${table} VALUES${memory.buffer.join(",")}`);
+          actor.text(insertion(actor));
           memory.buffer = [row];
           memory.bytes = row.length + 1;
           return true;
@@ -94,6 +95,10 @@ const bulkInsert: Workload = {
         actor.memory.next = Number(rows[0]?.[0] ?? 0);
         actor.memory.buffer = [];
         actor.memory.bytes = 0;
+      },
+      async finish(actor, ask) {
+        if (actor.memory.buffer.length > 0) await ask(insertion(actor));
+        actor.memory.buffer = [];
       },
     };
   },
