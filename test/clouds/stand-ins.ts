@@ -15,10 +15,26 @@ export function shippedConfig(stack: string): ConfigInput {
   return Object.fromEntries(Object.entries(config).map(([k, v]) => [k.replace(/^meshbench:/, ""), v])) as unknown as ConfigInput;
 }
 
-/** A preview's resources, one a line, in the order of their names. */
-export function previewed(output: string): string {
-  const lines = [...output.matchAll(/^ *\+ +(\S+:\S+) +(\S+) +create/gm)].map((m) => `${m[1]} ${m[2]}`);
-  return [...new Set(lines)].sort().join("\n");
+/** What a preview would create, one resource a line, in the order of types and names. Throws the engine's words when it fails. */
+export async function previewed(stack: TestStack): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "meshbench-preview-"));
+  const before = process.env["PULUMI_DEBUG_COMMANDS"];
+  // The engine has --event-log only with it.
+  process.env["PULUMI_DEBUG_COMMANDS"] = "true";
+  try {
+    // Not the shown lines: under load they run into each other.
+    const log = join(folder, "events.json");
+    const { code, output } = await stack.run("preview", "--event-log", log);
+    if (code !== 0) throw new Error(output);
+    const steps = readFileSync(log, "utf8").split("\n").filter(Boolean).flatMap((line) => {
+      const { metadata } = (JSON.parse(line) as { resourcePreEvent?: { metadata: { op: string; type: string; urn: string } } }).resourcePreEvent ?? {};
+      return metadata?.op === "create" && metadata.type !== "pulumi:pulumi:Stack" && !/::default_[^:]*$/.test(metadata.urn) ? [`${metadata.type} ${metadata.urn.split("::").at(-1)}`] : [];
+    });
+    return [...new Set(steps)].sort().join("\n");
+  } finally {
+    if (before === undefined) delete process.env["PULUMI_DEBUG_COMMANDS"]; else process.env["PULUMI_DEBUG_COMMANDS"] = before;
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Between two runs of a test the load engine's sources may have been edited, and then the run is made again. */
