@@ -11,7 +11,10 @@ import { ProxmoxStack } from "./stand-in.ts";
 
 const nodes = ["driver", "home-1", "home-2", "home-3"];
 let proxmox: ProxmoxStack;
-before(async () => { proxmox = await ProxmoxStack.start("proxmox-e2e"); });
+before(async () => {
+  proxmox = await ProxmoxStack.start("proxmox-e2e");
+  proxmox.configure();
+});
 after(() => proxmox?.stop());
 
 async function up(): Promise<string> {
