@@ -3,7 +3,7 @@ import { DescribeAddressesCommand, DescribeImagesCommand, DescribeInstancesComma
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { DEBIAN_NAME, DEBIAN_OWNER } from "../sites/aws-image.ts";
-import type { Owned } from "./aws.ts";
+import type { Owned } from "./owned.ts";
 
 export const errorName = (error: unknown): string => (error as { Code?: string }).Code ?? (error as Error).name;
 

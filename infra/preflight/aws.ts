@@ -4,14 +4,12 @@ import { typesOf } from "../config/aws-check.ts";
 import type { Config } from "../config/schema.ts";
 import { typeOf } from "../sites/aws-types.ts";
 import type { NodePlan } from "../topology.ts";
+import type { Owned } from "./owned.ts";
 import { AwsAccount, errorName } from "./aws-account.ts";
 import { failed, isNetworkError, passed, skipped, type Check } from "./check.ts";
 
 /** What the checks ask of AWS; AwsAccount is the one that really asks. */
 export type Account = Pick<AwsAccount, "identity" | "offerings" | "virtualCpus" | "running" | "addresses" | "quota" | "images">;
-
-/** `owned`: the stack's own tags, whose instances and addresses are there already and do not count a second time. */
-export interface Owned { project: string; stack: string }
 
 export async function checkAwsSites(config: Config, plans: NodePlan[], owned: Owned, open = (site: AwsSite): Account => new AwsAccount(site.region, site.profile)): Promise<Check[]> {
   const sites = config.sites.flatMap((site, i) => (site.kind === "aws" ? [{ site, key: `meshbench:sites[${i}]` }] : []));

@@ -6,7 +6,7 @@ import { isBurstable } from "../config/aws-check.ts";
 import { operatorKey } from "../identity.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
-import type { Tags } from "./aws.ts";
+import type { Tags } from "./aws-tags.ts";
 import { typeOf } from "./aws-types.ts";
 import type { AwsNetwork } from "./aws-network.ts";
 import type { AwsSecurity } from "./aws-security.ts";

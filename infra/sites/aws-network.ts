@@ -3,7 +3,7 @@ import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { AwsSite } from "../config/aws.ts";
 import type { NodePlan } from "../topology.ts";
-import type { Tags } from "./aws.ts";
+import type { Tags } from "./aws-tags.ts";
 import { zoneSubnet } from "./aws-subnets.ts";
 
 export class AwsNetwork extends pulumi.ComponentResource {

@@ -3,7 +3,7 @@ import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { AwsSite } from "../config/aws.ts";
 import type { Site } from "../config/sites.ts";
-import type { Tags } from "./aws.ts";
+import type { Tags } from "./aws-tags.ts";
 import type { AwsNetwork } from "./aws-network.ts";
 
 export const ANYWHERE = "0.0.0.0/0";

@@ -6,6 +6,7 @@ import type { Config } from "../config/schema.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
+import type { Tags } from "./aws-tags.ts";
 import type { SiteContext } from "./context.ts";
 import { DEBIAN_NAME, DEBIAN_OWNER } from "./aws-image.ts";
 import { AwsInstance } from "./aws-instance.ts";
@@ -13,7 +14,6 @@ import { AwsNetwork } from "./aws-network.ts";
 import { AwsSecurity, peersOfSite } from "./aws-security.ts";
 import { vpcNetwork, zoneOf } from "./aws-subnets.ts";
 
-export type Tags = Record<string, pulumi.Input<string>>;
 
 /** All AWS sites of a stack: each region has its own provider, and the port of the mesh is open to the addresses of the others. */
 export class AwsSites extends pulumi.ComponentResource {

@@ -1,5 +1,5 @@
 /** When intervals end: on the window's own grid, so that those of several event loops lie side by side. */
-import type { Times } from "./part.ts";
+import type { Times } from "./part-task.ts";
 
 export class IntervalClock {
   readonly #ended: (index: number, seconds: number) => void;

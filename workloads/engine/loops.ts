@@ -3,7 +3,7 @@ import { parentPort, Worker, workerData } from "node:worker_threads";
 import type { IntervalReport, PartReport } from "./counters.ts";
 import { driverFor } from "../drivers/index.ts";
 import { Part } from "./part.ts";
-import type { PartTask, Times } from "./part.ts";
+import type { PartTask, Times } from "./part-task.ts";
 import { planStep } from "../sysbench/index.ts";
 
 export interface Loop {

@@ -2,7 +2,7 @@
 import type { Step } from "../contract.ts";
 import { Arrivals } from "./pacing.ts";
 import { Random } from "./random.ts";
-import type { PartTask } from "./part.ts";
+import type { PartTask } from "./part-task.ts";
 import type { Session } from "./session.ts";
 
 /** Below this the timer is too coarse, and the loop turns round until the next arrival is due. */

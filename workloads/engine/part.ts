@@ -1,11 +1,12 @@
 /** The sessions of one event loop, for one window: connects them, drives them, watches them, drains them. */
-import type { RunSpec, Step } from "../contract.ts";
+import type { Step } from "../contract.ts";
 import { DriverError } from "../drivers/driver.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { IntervalReport, PartReport } from "./counters.ts";
 import { IntervalClock } from "./interval-clock.ts";
 import { ask, Linker } from "./linker.ts";
 import { OpenLoop } from "./open-loop.ts";
+import type { PartTask, Times } from "./part-task.ts";
 import type { Plan } from "./plan.ts";
 import { Random } from "./random.ts";
 import { Recorder } from "./recorder.ts";
@@ -14,23 +15,6 @@ import { endSession, Session } from "./session.ts";
 import type { SessionOwner } from "./session.ts";
 import { StuckWatch } from "./stuck-watch.ts";
 import { within } from "./within.ts";
-
-export interface PartTask {
-  spec: RunSpec;
-  /** Index into spec.steps, and which repeat. */
-  step: number;
-  repeat: number;
-  /** This loop's place among all loops of all driver nodes: it runs the sessions whose number leaves `loop` when divided by `loops`. */
-  loop: number;
-  loops: number;
-}
-
-/** Moments of a window in performance.now() of this thread, milliseconds. */
-export interface Times {
-  begin: number;
-  open: number;
-  close: number;
-}
 
 const DRAIN_CHECK_MS = 20;
 
