@@ -28,6 +28,9 @@ const STAGES: [string, RegExp][] = [
 ];
 const STOPS = ["nodes", "mesh", "database", "proxy", "measured", "prepared"];
 
+// The engine has --event-log only with it.
+process.env["PULUMI_DEBUG_COMMANDS"] = "true";
+
 interface Round { ends: Record<string, number>; noop: number; destroy: number; load: number }
 
 function config(nodes: number): ConfigInput {
