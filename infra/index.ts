@@ -9,6 +9,7 @@ import { labName } from "./sites/lab-name.ts";
 import { Mesh } from "./mesh/wireguard.ts";
 import { MeshMeasurement } from "./mesh/measure.ts";
 import { MariaDb } from "./databases/galera.ts";
+import { clusterName } from "./databases/galera-conf.ts";
 import { createProxy } from "./proxies/index.ts";
 import { Benchmark } from "./benchmark.ts";
 import { bundleLoadEngine, nodeRuntime } from "./benchmark/bundle.ts";
@@ -29,7 +30,7 @@ export async function topology(): Promise<Outputs> {
   const lab = config.lab ?? labName(stack, root);
   const nodes = await createSites(config, plans, { lab, key, labels: { project, stack, owner: config.owner, expires: expiry(config.expiresHours) } });
   const mesh = new Mesh(nodes, config.mesh);
-  const database = new MariaDb(withRole(nodes, "database"), config, `${project}-${stack}`, mesh.ready);
+  const database = new MariaDb(withRole(nodes, "database"), config, clusterName(project, stack), mesh.ready);
   const proxy = createProxy(nodes, database, config, mesh.ready);
 
   const [runtime, bundle] = await Promise.all([nodeRuntime(), bundleLoadEngine(root)]);

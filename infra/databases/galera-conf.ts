@@ -1,5 +1,17 @@
 /** MariaDB's configuration file for a node of a Galera cluster, or for one alone. Pure. */
+import { createHash } from "node:crypto";
 import type { DatabaseConfig } from "../config/schema.ts";
+
+/** gcomm carries a group's name in 32 bytes: with a longer one no node can join (seen with galera-4 26.4.23). */
+const LONGEST_CLUSTER_NAME = 32;
+
+/** The stack's own, shortened by a hash of the whole where it is too long. */
+export function clusterName(project: string, stack: string): string {
+  const whole = `${project}-${stack}`;
+  if (Buffer.byteLength(whole) <= LONGEST_CLUSTER_NAME) return whole;
+  const hash = createHash("sha256").update(whole).digest("hex").slice(0, 8);
+  return `${stack.replace(/[^a-zA-Z0-9-]/g, "-").slice(0, LONGEST_CLUSTER_NAME - 9)}-${hash}`;
+}
 
 export interface ServerConf {
   nodeName: string;
