@@ -73,11 +73,14 @@ async function captured(args: string[], options: Parameters<typeof runPulumi>[1]
   return { code, output: stdout + stderr };
 }
 
-/** Pulumi says the same error several times; the last one with a text is the plainest. */
+/** Pulumi says the same error several times, and of a failed step first that it failed, then what the step itself said. */
 function lastError(output: string): string {
-  const errors = output.split("\n").map((l) => l.trim()).filter((l) => /(^|\s)error: |^benchmark: /.test(l)).map((l) => l.replace(/^.*?(error: |benchmark: )/, ""))
-    .filter((l) => l !== "update failed" && l !== "");
-  return errors.at(-1) ?? output.trim().split("\n").at(-1) ?? "no reason given";
+  const lines = output.split("\n").map((l) => l.trim());
+  const at = lines.findLastIndex((l) => /^(error|benchmark): /.test(l) && !/: update failed$/.test(l));
+  if (at < 0) return lines.filter(Boolean).at(-1) ?? "no reason given";
+  const said = lines[at]!.replace(/^(error|benchmark): /, "");
+  const reason = /^(Process exited with|exit) status/.test(said) ? lines.slice(at + 1).find(Boolean) : undefined;
+  return reason ?? said;
 }
 
 /** What a user may have set for a stack of this checkout, without what is encrypted for that stack alone. */
