@@ -93,7 +93,8 @@ export async function reportStudy(study: Study, legs: Leg[], journal: Journal): 
   }
   if (subjects.length === 0) return { page: "", text: "no leg is done yet, so there is nothing to report\n", subjects: 0 };
   const against = study.against === undefined ? undefined : findPublished(study.against).map(publishedSubject);
-  const match = new Map(Object.entries(study.match));
+  // Only of what is done: a report half way through has no other legs.
+  const match = new Map(Object.entries(study.match).filter(([leg]) => subjects.some((s) => s.label === leg)));
   const comparison = compare(subjects, { match, force: Object.keys(study.profiles).length > 1, ...(against ? { against } : {}) });
   const text = renderTerminal(comparison);
   mkdirSync(journal.dir, { recursive: true });
