@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { cellsOf, legsOf, overlay, parseStudy, resolvePiece, scaleOf, StudyError } from "../../cli/study/file.ts";
 import { beyond, estimateLeg, total } from "../../cli/study/estimate.ts";
+import { findPublished } from "../../report/published/index.ts";
 import { checkout } from "../../tools/paths.ts";
 
 const none = (): Record<string, unknown> => { throw new StudyError("no stack file is expected"); };
@@ -87,6 +88,7 @@ test("the studies that come along can be planned at their quick scale", () => {
     const study = parseStudy(readFileSync(join(checkout, "studies", `${name}.yaml`), "utf8"), name);
     const planned = cellsOf(study, "quick", none);
     assert.equal(planned.length, cells, name);
+    for (const set of Object.values(study.match)) assert.equal(findPublished(`${study.against}/${set}`).length, 1, `${name}: published set ${set}`);
     for (const cell of planned) assert.ok(cell.config.sites.every((s) => s.kind === "local"), `${name} ${cell.name} needs no cloud`);
   }
 });
