@@ -4,6 +4,7 @@ import { checkConfig } from "./config/check.ts";
 import { withEnvironment } from "./config/environment.ts";
 import { ConfigError } from "./config/errors.ts";
 import type { Config } from "./config/schema.ts";
+import { configValue } from "./config/values.ts";
 import { checkout } from "./paths.ts";
 import { archiveProblem } from "./proxies/archive.ts";
 
@@ -21,21 +22,9 @@ export async function readConfig(): Promise<Config> {
 function rawConfig(namespace: string): Record<string, unknown> {
   const raw: Record<string, unknown> = {};
   for (const [key, text] of Object.entries(pulumi.runtime.allConfig() ?? {})) {
-    // Pulumi.yaml declares every key, and a declared key must have a value: an empty text stands for none.
-    if (key.startsWith(`${namespace}:`) && text !== "") raw[key.slice(namespace.length + 1)] = TEXT.has(key.slice(namespace.length + 1)) ? text : parse(text);
+    if (!key.startsWith(`${namespace}:`)) continue;
+    const name = key.slice(namespace.length + 1), value = configValue(name, text);
+    if (value !== undefined) raw[name] = value;
   }
   return raw;
-}
-
-/** Names that may look like a number and are none. */
-const TEXT = new Set(["runId", "owner", "lab"]);
-
-/** Pulumi hands objects, arrays, numbers and booleans over as JSON text and strings as they are. */
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return text;
-  }
 }

@@ -1,4 +1,5 @@
 /** A stack's configuration as the program will see it, read without an engine as far as that goes. */
+import { configValue } from "../../infra/config/values.ts";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -45,17 +46,6 @@ function declared(root: string): { namespace: string; defaults: Record<string, u
   return { namespace: `${name}:`, defaults: Object.fromEntries(Object.entries(config).map(([key, value]) => [key, value.default])) };
 }
 
-/** Names that may look like a number and are none. */
-const TEXT = new Set(["runId", "owner", "lab"]);
-
-/** A text that `config set` wrote may stand for a number, a list or an object. An empty one stands for none. */
-function valueOf(key: string, value: unknown): unknown {
-  if (TEXT.has(key)) return value === "" ? undefined : String(value);
-  if (typeof value !== "string") return value;
-  if (value === "") return undefined;
-  try { return JSON.parse(value) as unknown; } catch { return value; }
-}
-
 const isSecure = (value: unknown): boolean => typeof value === "object" && value !== null && (Object.keys(value).join() === "secure" || Object.values(value).some(isSecure));
 
 /** Of the form that the checks ask for, so that they go on to what can be checked. */
@@ -70,7 +60,7 @@ export async function readSettings(root: string, stack: string): Promise<StackSe
   const own = Object.entries(config).filter(([key]) => key.startsWith(namespace)).map(([key, value]): [string, unknown] => [key.slice(namespace.length), value]);
   const merged = Object.entries({ ...defaults, ...Object.fromEntries(own) });
   const sealed = decrypted ? [] : secret.map((key) => key.slice(namespace.length));
-  const raw = merged.map(([key, value]): [string, unknown] => [key, sealed.includes(key) ? SEALED[key] ?? "sealed" : valueOf(key, value)]);
+  const raw = merged.map(([key, value]): [string, unknown] => [key, sealed.includes(key) ? SEALED[key] ?? "sealed" : configValue(key, value)]);
   return { raw: Object.fromEntries(raw.filter(([, value]) => value !== undefined)), sealed };
 }
 
