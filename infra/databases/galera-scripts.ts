@@ -38,10 +38,15 @@ until answers; do [ $SECONDS -lt $deadline ] || fail "mariadb does not answer wi
 }
 
 /**
- * Makes the node a member. A new cluster is founded only by the node that is told so, only when it never was a member of
- * one, and only when no peer is up: a replaced first node joins what is there, and a restarted one goes back by its own state.
+ * Starts the server and returns when the node stands in the primary component, its state transfer still to come. A new
+ * cluster is founded only by the node that is told so, only when it never was a member of one, and only when no peer is up:
+ * a replaced first node joins what is there, and a restarted one goes back by its own state.
+ *
+ * Nodes come in one after the other. Of two that knock at the same moment, gcomm takes one in and finds the other half
+ * known: seen with galera-4 26.4.23, the component then splits for seconds, and a donor whose transfer ends meanwhile
+ * stays Donor/Desynced for good ("sst sent called when not SST donor").
  */
-export function memberScript(member: { founder: boolean; peers: string[]; timeoutSeconds: number }): string {
+export function enterScript(member: { founder: boolean; peers: string[]; timeoutSeconds: number }): string {
   return `${STATUS}
 was_member() { grep -Eq '^uuid: *[0-9a-f-]*[1-9a-f]' /var/lib/mysql/grastate.dat 2>/dev/null; }
 peer_up() {
@@ -62,14 +67,42 @@ if ! systemctl is-active --quiet mariadb; then
   fi
 fi
 sha256sum ${CONF_PATH} | cut -c1-64 > /var/lib/mysql/meshbench-conf
-${waitSynced(member.timeoutSeconds)}`;
+# The script that receives the state is started once the node is in; a server that answers had nothing to receive.
+deadline=$((SECONDS + ${member.timeoutSeconds}))
+until answers || pgrep -f 'wsrep_sst_[a-z0-9]+ .*joiner' >/dev/null; do
+  if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
+  [ $SECONDS -lt $deadline ] || fail "not in the primary component within ${member.timeoutSeconds} s"
+  sleep 0.1
+done`;
 }
 
+/** Returns when the node is a full member, its state transfer done. */
+export function memberScript(timeoutSeconds: number): string {
+  return `${STATUS}
+${waitSynced(timeoutSeconds)}`;
+}
+
+/** How long a donor may stand without a transfer before it counts as left behind: the end of one takes well under a second. */
+const LEFT_BEHIND_SECONDS = 10;
+
+/**
+ * A transfer that ended while its donor was outside the primary component leaves the donor Donor/Desynced and not ready for
+ * good: only a restart brings it back, by an incremental transfer.
+ */
 function waitSynced(timeoutSeconds: number): string {
-  return `deadline=$((SECONDS + ${timeoutSeconds}))
+  return `left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f wsrep_sst_ >/dev/null; }
+deadline=$((SECONDS + ${timeoutSeconds})); since=
 until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_ready)" = ON ]; do
   if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
   [ $SECONDS -lt $deadline ] || fail "not Synced within ${timeoutSeconds} s, but '$(status wsrep_local_state_comment)' in a $(status wsrep_cluster_status) component of $(status wsrep_cluster_size)"
+  if left_behind; then
+    since=\${since:-$SECONDS}
+    if [ $((SECONDS - since)) -ge ${LEFT_BEHIND_SECONDS} ]; then
+      echo "$(hostname): a state transfer ended while this donor was cut off from the primary component; restarting the server, which brings it back" >&2
+      timeout 120 systemctl restart mariadb || fail "mariadb did not start again"
+      since=
+    fi
+  else since=; fi
   sleep 0.2
 done`;
 }

@@ -7,10 +7,12 @@ import { onNode, type Node } from "../node.ts";
 import { password } from "../identity.ts";
 import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts } from "./database.ts";
 import { serverConf, type ServerConf } from "./galera-conf.ts";
-import { configureScript, memberScript, readyScript, settingsScript, SST_ACCOUNT_SCRIPT, standaloneScript } from "./galera-scripts.ts";
+import { configureScript, enterScript, memberScript, readyScript, settingsScript, SST_ACCOUNT_SCRIPT, standaloneScript } from "./galera-scripts.ts";
 
 /** Seconds until a join counts as failed; a state transfer of 12 GB over 100 Mbit/s takes 17 minutes. */
 const JOIN_TIMEOUT = 1800;
+/** A node that has only to be let in, by a group that is there. */
+const ENTER_TIMEOUT = 300;
 const START_TIMEOUT = 120;
 /** MariaDB's own default, below which nothing is gained. */
 const MIN_CONNECTIONS = 151;
@@ -47,21 +49,25 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
     return onNode(`${node.name}-mariadb`, node, { script: standaloneScript(START_TIMEOUT), triggers: configured.map((c) => c.urn) }, { parent: this, dependsOn: configured });
   }
 
-  /** Joiners come in parallel; a restart for changed settings goes from node to node, so that a quorum stays up. */
+  /** Nodes come in one by one, their state transfers overlap; a restart for changed settings goes from node to node, so that a quorum stays up. */
   private cluster(nodes: Node[], confs: ServerConf[], config: Config, configured: pulumi.Resource[]): pulumi.Resource[] {
-    const peers = (node: Node): string[] => nodes.filter((n) => n !== node).map((n) => n.meshAddress);
-    const [first, ...others] = nodes;
-    const founder = onNode(`${first!.name}-galera`, first!, {
-      script: memberScript({ founder: true, peers: peers(first!), timeoutSeconds: JOIN_TIMEOUT }),
-    }, { parent: this, dependsOn: configured });
-    const before: pulumi.Resource[] = [founder];
-    if (config.database.sstMethod === "mariabackup")
-      before.push(onNode("sst-account", first!, { script: SST_ACCOUNT_SCRIPT }, { parent: this, dependsOn: [founder] }));
-    const joined = others.map((node) => onNode(`${node.name}-galera`, node, {
-      script: memberScript({ founder: false, peers: peers(node), timeoutSeconds: JOIN_TIMEOUT }),
-    }, { parent: this, dependsOn: before }));
+    const enter = (node: Node, founder: boolean, dependsOn: pulumi.Resource[]): pulumi.Resource => onNode(`${node.name}-galera-enter`, node, {
+      script: enterScript({ founder, peers: nodes.filter((n) => n !== node).map((n) => n.meshAddress), timeoutSeconds: ENTER_TIMEOUT }),
+    }, { parent: this, dependsOn });
+    const member = (node: Node, entered: pulumi.Resource): pulumi.Resource =>
+      onNode(`${node.name}-galera`, node, { script: memberScript(JOIN_TIMEOUT) }, { parent: this, dependsOn: [entered] });
 
-    const settled: pulumi.Resource[] = [...before, ...joined];
+    const [first, ...others] = nodes;
+    const founder = member(first!, enter(first!, true, configured));
+    const settled: pulumi.Resource[] = [founder];
+    if (config.database.sstMethod === "mariabackup")
+      settled.push(onNode("sst-account", first!, { script: SST_ACCOUNT_SCRIPT }, { parent: this, dependsOn: [founder] }));
+    let before = [...settled];
+    for (const node of others) {
+      const entered = enter(node, false, before);
+      settled.push(member(node, entered));
+      before = [entered];
+    }
     for (const [i, node] of nodes.entries()) {
       settled.push(onNode(`${node.name}-settings`, node, {
         script: settingsScript(fingerprint(confs[i]!, config), JOIN_TIMEOUT),

@@ -39,12 +39,15 @@ test("every resource with its parent and what it waits for", () => {
   golden("resources.txt", lines.sort().join("\n"));
 });
 
-test("the first node is founded before any other joins, settings go from node to node", () => {
+test("the first node is founded before any other joins, the others come in one by one, settings go from node to node", () => {
   const mocked = program(TWO);
-  for (const joiner of ["east-2-galera", "west-1-galera"]) assert.ok(of(mocked, joiner).dependsOn.includes("east-1-galera"));
-  assert.ok(!of(mocked, "east-1-galera").dependsOn.some((d) => d.endsWith("-galera")));
-  assert.match(JSON.stringify(of(mocked, "east-1-galera").inputs), /galera_new_cluster/);
-  for (const joiner of ["east-2-galera", "west-1-galera"]) assert.match(JSON.stringify(of(mocked, joiner).inputs), /if false; then/, "a joiner never founds");
+  const waitsFor = (name: string): string[] => of(mocked, name).dependsOn.filter((d) => /-galera(-enter)?$/.test(d));
+  assert.deepEqual(waitsFor("east-1-galera-enter"), []);
+  assert.deepEqual(waitsFor("east-2-galera-enter"), ["east-1-galera"], "what is joined is in service");
+  assert.deepEqual(waitsFor("west-1-galera-enter"), ["east-2-galera-enter"], "one knocks when the one before is in, and does not wait for its state transfer");
+  for (const node of ["east-1", "east-2", "west-1"]) assert.deepEqual(waitsFor(`${node}-galera`), [`${node}-galera-enter`]);
+  assert.match(JSON.stringify(of(mocked, "east-1-galera-enter").inputs), /galera_new_cluster/);
+  for (const joiner of ["east-2", "west-1"]) assert.match(JSON.stringify(of(mocked, `${joiner}-galera-enter`).inputs), /if false; then/, "a joiner never founds");
   assert.ok(of(mocked, "east-2-settings").dependsOn.includes("east-1-settings"));
   assert.ok(of(mocked, "west-1-settings").dependsOn.includes("east-2-settings"));
 });
@@ -134,7 +137,7 @@ test("a node more adds that node's resources and touches the triggers of no othe
     assert.equal(triggers(of(after, r.name)), triggers(r), `${r.name} is not replaced`);
   }
   for (const node of ["local-east-1", "local-west-1", "local-driver"]) assert.deepEqual(of(after, node).inputs, of(before, node).inputs, `${node} is the node that it was`);
-  assert.match(JSON.stringify(of(after, "east-1-galera").inputs), /! was_member && ! peer_up/, "the founder founds no second time");
+  assert.match(JSON.stringify(of(after, "east-1-galera-enter").inputs), /! was_member && ! peer_up/, "the founder founds no second time");
 });
 
 test("another run id runs the load again and nothing else", () => {
@@ -194,7 +197,7 @@ test("a standalone server founds nothing, a backup's account comes before the jo
   assert.ok(names(alone).includes("east-1-mariadb") && !names(alone).some((n) => n.endsWith("-galera")));
   const backup = program({ ...TWO, database: { sstMethod: "mariabackup" } });
   assert.ok(of(backup, "sst-account").dependsOn.includes("east-1-galera"));
-  for (const joiner of ["east-2-galera", "west-1-galera"]) assert.ok(of(backup, joiner).dependsOn.includes("sst-account"));
+  assert.ok(of(backup, "east-2-galera-enter").dependsOn.includes("sst-account"));
 });
 
 test("a mistake in the configuration ends the program before anything is created", () => {

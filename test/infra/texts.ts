@@ -1,7 +1,7 @@
 /** Every text that the program writes for a node, from one small topology. Golden and syntax tests both read this list. */
 import { installScript as runInstallScript, pollScript, startScript } from "../../infra/benchmark/unit.ts";
 import { serverConf } from "../../infra/databases/galera-conf.ts";
-import { configureScript, memberScript, readyScript, settingsScript, SST_ACCOUNT_SCRIPT, standaloneScript } from "../../infra/databases/galera-scripts.ts";
+import { configureScript, enterScript, memberScript, readyScript, settingsScript, SST_ACCOUNT_SCRIPT, standaloneScript } from "../../infra/databases/galera-scripts.ts";
 import { rttScript, serverScript, throughputScript } from "../../infra/mesh/measure.ts";
 import { wireguardConf } from "../../infra/mesh/plan.ts";
 import { interfaceScript, keyScript, reachScript } from "../../infra/mesh/wireguard.ts";
@@ -51,9 +51,10 @@ export const SCRIPTS: Record<string, string> = {
   "mesh-rtt.sh": rttScript(PEERS, 1420),
   "mesh-throughput.sh": throughputScript(PEERS, 4),
   "galera-configure.sh": configureScript(serverConf(SERVER, DATABASE), { sstMethod: "rsync", galera: true }),
-  "galera-founder.sh": memberScript({ founder: true, peers: ["10.99.0.2", "10.99.0.33"], timeoutSeconds: 1800 }),
-  "galera-single-founder.sh": memberScript({ founder: true, peers: [], timeoutSeconds: 1800 }),
-  "galera-joiner.sh": memberScript({ founder: false, peers: ["10.99.0.1", "10.99.0.33"], timeoutSeconds: 1800 }),
+  "galera-enter-founder.sh": enterScript({ founder: true, peers: ["10.99.0.2", "10.99.0.33"], timeoutSeconds: 300 }),
+  "galera-enter-single-founder.sh": enterScript({ founder: true, peers: [], timeoutSeconds: 300 }),
+  "galera-enter-joiner.sh": enterScript({ founder: false, peers: ["10.99.0.1", "10.99.0.33"], timeoutSeconds: 300 }),
+  "galera-member.sh": memberScript(1800),
   "galera-settings.sh": settingsScript("abcdef0123456789", 1800),
   "galera-sst-account.sh": SST_ACCOUNT_SCRIPT,
   "galera-ready.sh": readyScript({ size: 3, user: "meshbench", database: "sbtest", network: "10.99.0.%", galera: true, timeoutSeconds: 120 }),

@@ -75,7 +75,8 @@ function configOf(endpoint: Endpoint): ConnectConfig {
 
 async function dialTcp(host: string, port: number, timeoutSeconds: number): Promise<Socket> {
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const socket = connectTcp({ host, port, noDelay: true });
+  // As Go's dialer does for the vendor's plugin: a host that vanishes without a word must not hang a command for ever.
+  const socket = connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 });
   const timeout = timeoutSeconds > 0
     ? setTimeout(() => socket.destroy(new Error("i/o timeout")), timeoutSeconds * 1000)
     : undefined;

@@ -1,0 +1,18 @@
+status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
+answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
+fail() { echo "$(hostname): $*" >&2; journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true; exit 1; }
+left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f wsrep_sst_ >/dev/null; }
+deadline=$((SECONDS + 1800)); since=
+until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_ready)" = ON ]; do
+  if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
+  [ $SECONDS -lt $deadline ] || fail "not Synced within 1800 s, but '$(status wsrep_local_state_comment)' in a $(status wsrep_cluster_status) component of $(status wsrep_cluster_size)"
+  if left_behind; then
+    since=${since:-$SECONDS}
+    if [ $((SECONDS - since)) -ge 10 ]; then
+      echo "$(hostname): a state transfer ended while this donor was cut off from the primary component; restarting the server, which brings it back" >&2
+      timeout 120 systemctl restart mariadb || fail "mariadb did not start again"
+      since=
+    fi
+  else since=; fi
+  sleep 0.2
+done
