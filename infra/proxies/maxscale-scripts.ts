@@ -32,7 +32,8 @@ const REST = `http://127.0.0.1:${REST_PORT}/v1`;
  * One request on stdin, one HTTP answer: what readwritesplit has routed since it was started, as a flat JSON object.
  * Counters only ever grow, so that two readings around a run tell what the run did. 24.02.4 counts every transaction as
  * ro_transactions and leaves rw_transactions at 0 (queryclassifier.cc marks a transaction as read-only again at its COMMIT,
- * before readwritesplit counts it): where the statements went, route_master and route_slave tell.
+ * before readwritesplit counts it): where the statements went, route_master and route_slave tell. By server, as NODE.read and
+ * NODE.write, and NODE.total with what went to all; a session command is a read of each server that got it.
  */
 export const COUNTERS_PROGRAM = `#!/bin/bash
 if [ "\${1:-}" != --plain ]; then
@@ -40,8 +41,12 @@ if [ "\${1:-}" != --plain ]; then
   while read -r -t 2 line && [ -n "\${line%$'\r'}" ]; do :; done
 fi
 code="200 OK"
-body=$(curl -fsS --max-time 3 ${REST}/services/${SERVICE} 2>/dev/null \\
-  | sed -nE 's/^ *("(queries|route_master|route_slave|route_all|rw_transactions|ro_transactions|replayed_transactions)": [0-9]+),?$/\\1/p' | paste -sd,)
+body=$(curl -fsS --max-time 3 ${REST}/services/${SERVICE} 2>/dev/null | sed -nE '
+  s/^ *("(queries|route_master|route_slave|route_all|rw_transactions|ro_transactions|replayed_transactions)": [0-9]+),?$/\\1/p
+  /"server_query_statistics": \\[$/,/^ *\\]/ {
+    /^ *"id": /{ s/^ *"id": "(.*)",?$/\\1/; h }
+    /^ *"(total|read|write)": [0-9]+,?$/{ G; s/^ *"(.*)": ([0-9]+),?\\n(.*)$/"\\3.\\1": \\2/p }
+  }' | paste -sd,)
 if [ -n "$body" ]; then body="{$body}"; else code="503 Service Unavailable"; fi
 if [ "\${1:-}" = --plain ]; then [ -n "$body" ] && printf '%s\\n' "$body"; exit; fi
 printf 'HTTP/1.0 %s\\r\\nContent-Type: application/json\\r\\nContent-Length: %d\\r\\nConnection: close\\r\\n\\r\\n%s' "$code" "\${#body}" "$body"

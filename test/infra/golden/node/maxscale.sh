@@ -96,8 +96,12 @@ if [ "${1:-}" != --plain ]; then
   while read -r -t 2 line && [ -n "${line%$''}" ]; do :; done
 fi
 code="200 OK"
-body=$(curl -fsS --max-time 3 http://127.0.0.1:8989/v1/services/splitter 2>/dev/null \
-  | sed -nE 's/^ *("(queries|route_master|route_slave|route_all|rw_transactions|ro_transactions|replayed_transactions)": [0-9]+),?$/\1/p' | paste -sd,)
+body=$(curl -fsS --max-time 3 http://127.0.0.1:8989/v1/services/splitter 2>/dev/null | sed -nE '
+  s/^ *("(queries|route_master|route_slave|route_all|rw_transactions|ro_transactions|replayed_transactions)": [0-9]+),?$/\1/p
+  /"server_query_statistics": \[$/,/^ *\]/ {
+    /^ *"id": /{ s/^ *"id": "(.*)",?$/\1/; h }
+    /^ *"(total|read|write)": [0-9]+,?$/{ G; s/^ *"(.*)": ([0-9]+),?\n(.*)$/"\3.\1": \2/p }
+  }' | paste -sd,)
 if [ -n "$body" ]; then body="{$body}"; else code="503 Service Unavailable"; fi
 if [ "${1:-}" = --plain ]; then [ -n "$body" ] && printf '%s\n' "$body"; exit; fi
 printf 'HTTP/1.0 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s' "$code" "${#body}" "$body"
