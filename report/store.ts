@@ -2,11 +2,11 @@
  * Results on disk are the store: results/<stack>/<run-id>.json, one file per run, append-only.
  * A file appears whole or not at all and is never overwritten, so two writers cannot harm each other.
  */
-import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, readdir, unlink, writeFile } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SCHEMA_VERSION, explain, runResultSchema } from "../workloads/contract.ts";
 import type { RunResult } from "../workloads/contract.ts";
+import { keepOnce } from "../workloads/keep.ts";
 import { ReportError } from "./errors.ts";
 
 export interface StoredResult { path: string; result: RunResult }
@@ -112,30 +112,9 @@ export async function listResults(root: string, stack: string): Promise<{ result
 export async function saveResult(root: string, stack: string, result: RunResult): Promise<string> {
   checkName("stack", stack);
   checkName("runId", result.runId);
-  const folder = join(root, stack);
-  await mkdir(folder, { recursive: true });
-  const path = join(folder, `${result.runId}.json`);
+  const folder = join(root, stack), name = `${result.runId}.json`, path = join(folder, name);
   const text = `${JSON.stringify(result)}\n`;
   parseResult(text);
-  const temporary = join(folder, `.${result.runId}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`);
-  const handle = await open(temporary, "wx", 0o644);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-    await handle.close();
-    await link(temporary, path).catch(async (error: NodeJS.ErrnoException) => {
-      // File systems without hard links: exclusive creation still never overwrites, though a crash can leave half a file.
-      if (error.code === "EPERM" || error.code === "ENOTSUP") await writeFile(path, text, { flag: "wx" });
-      else throw error;
-    });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    if ((await readFile(path, "utf8")) !== text) {
-      throw new ReportError(`${path}: another result already has this run id; results are never overwritten`);
-    }
-  } finally {
-    await handle.close().catch(() => undefined);
-    await unlink(temporary).catch(() => undefined);
-  }
+  if (keepOnce(folder, name, text) === "taken") throw new ReportError(`${path}: another result already has this run id; results are never overwritten`);
   return path;
 }

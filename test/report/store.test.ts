@@ -3,6 +3,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { ReportError } from "../../report/errors.ts";
 import { listResults, readResult, saveResult, upgraded } from "../../report/store.ts";
 import { syntheticResult } from "./synthetic.ts";
@@ -28,10 +29,21 @@ test("a run id is written once: the same result again is no error, another one i
 });
 
 test("of many writers of one run id exactly one wins, and its file is whole", async () => {
-  const outcomes = await Promise.allSettled(Array.from({ length: 16 }, (_, i) => saveResult(root, "race", small("same", i + 1))));
-  assert.equal(outcomes.filter((o) => o.status === "fulfilled").length, 1);
-  await readResult(join(root, "race", "same.json"));
+  const gate = new Int32Array(new SharedArrayBuffer(4)), writers = 8;
+  const source = `
+    const { parentPort, workerData: { gate, writers, keep, folder, text } } = require("node:worker_threads");
+    import(keep).then(({ keepOnce }) => {
+      Atomics.add(gate, 0, 1);
+      while (Atomics.load(gate, 0) < writers) Atomics.wait(gate, 0, Atomics.load(gate, 0), 5);
+      parentPort.postMessage(keepOnce(folder, "same.json", text));
+    });`;
+  const outcomes = await Promise.all(Array.from({ length: writers }, (_, i) => new Promise<string>((resolve, reject) => {
+    const text = `${JSON.stringify(small("same", i + 1))}\n`;
+    new Worker(source, { eval: true, workerData: { gate, writers, keep: new URL("../../workloads/keep.ts", import.meta.url).href, folder: join(root, "race"), text } }).once("message", resolve).once("error", reject);
+  })));
+  assert.deepEqual(outcomes.toSorted(), ["kept", ...Array(writers - 1).fill("taken")]);
   assert.deepEqual(await readdir(join(root, "race")), ["same.json"]);
+  assert.deepEqual(await readResult(join(root, "race", "same.json")), small("same", outcomes.indexOf("kept") + 1));
 });
 
 test("writers of different runs do not disturb each other", async () => {
