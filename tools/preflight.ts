@@ -1,12 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { enginePresent, neededVersion } from "./engine.ts";
-import { cacheFolder, checkout, nodeBinary, onPath, ToolError } from "./paths.ts";
+import { cacheFolder, checkout, nodeBinary, ToolError } from "./paths.ts";
 
 /** Go's module and build caches after the engine was built: 3.3 GB, and the engine itself. */
 const buildBytes = 4e9;
+
+type FreeBytes = (folder: string) => number;
 
 function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
@@ -28,17 +30,23 @@ function packagesProblem(): string | undefined {
   }
 }
 
-function engineProblem(): string | undefined {
-  const cache = cacheFolder();
-  if (enginePresent() || onPath("go", process.env["PATH"]) === undefined) return undefined; // resolveEngine says it
-  const caches = process.env["GOCACHE"] ?? (existsSync(join(homedir(), ".cache")) ? join(homedir(), ".cache") : homedir());
-  for (const folder of [caches, cache]) {
-    const free = freeBytes(folder);
-    if (free < buildBytes) {
-      return `Building the Pulumi engine takes ${buildBytes / 1e9} GB of disk and ${folder} has ${(free / 1e9).toFixed(1)} GB free: make room, or put Pulumi ${neededVersion()} on PATH.`;
-    }
-  }
-  return undefined;
+/** Where Go keeps what it fetches and what it makes, and where the engine is kept; as far as these folders exist yet. */
+function buildFolders(): string[] {
+  const inHome = (...parts: string[]): string => join(homedir(), ...parts);
+  const modules = process.env["GOMODCACHE"] ?? (process.env["GOPATH"] === undefined ? inHome("go") : process.env["GOPATH"].split(delimiter)[0]!);
+  return [process.env["GOCACHE"] ?? inHome(".cache"), modules, cacheFolder()].map(existing);
+}
+
+function existing(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existing(dirname(folder));
+}
+
+/** Also without Go on PATH: the engine is built with a Go that is fetched then. */
+function engineProblem(free: FreeBytes): string | undefined {
+  if (enginePresent()) return undefined;
+  const full = buildFolders().find((folder) => free(folder) < buildBytes);
+  return full === undefined ? undefined
+    : `Building the Pulumi engine takes ${buildBytes / 1e9} GB of disk and ${full} has ${(free(full) / 1e9).toFixed(1)} GB free: make room, or put Pulumi ${neededVersion()} on PATH.`;
 }
 
 /** What holds state and secrets must never be offered to git. */
@@ -55,8 +63,8 @@ export type Problem = [what: string, problem: string | undefined];
  * What this checkout and this machine lack to run Pulumi here. Looks and changes nothing but the
  * empty cache folder. What local nodes need is `lab check`'s part.
  */
-export function preflight(): Problem[] {
-  const checks: [string, () => string | undefined][] = [["Node", nodeProblem], ["packages", packagesProblem], ["engine", engineProblem], ["secrets", ignoreProblem]];
+export function preflight(free: FreeBytes = freeBytes): Problem[] {
+  const checks: [string, () => string | undefined][] = [["Node", nodeProblem], ["packages", packagesProblem], ["engine", () => engineProblem(free)], ["secrets", ignoreProblem]];
   return checks.map(([what, check]): Problem => {
     try {
       return [what, check()];

@@ -10,23 +10,38 @@ import { globSync } from "node:fs";
 import { join, relative } from "node:path";
 import { resolveEngine } from "./engine.ts";
 import { checkout, nodeBinary, ToolError } from "./paths.ts";
+import { endTree } from "./processes.ts";
 import { duration, sayOnStderr } from "./progress.ts";
 
 const ALL = "test/**/*.test.ts";
 /** On real nodes or with a real engine: one at a time, since they share two cores and measure what they do. */
-const isE2e = (file: string): boolean => file.endsWith(".e2e.test.ts");
+const isE2e = (file: string): boolean => /\.(e2e\.test|clouds)\.ts$/.test(file);
 /** A test that hangs is a failed test. */
-const UNIT_TIMEOUT_MS = 300_000, E2E_TIMEOUT_MS = 900_000;
+const UNIT_TIMEOUT_MS = 300_000, E2E_TIMEOUT_MS = 600_000;
+/** A file whose test timed out may still wait for what that test started. */
+const UNIT_FILES_MS = 1_500_000, E2E_FILE_MS = 900_000;
+/** For everything: what is not run by then has failed. */
+const TOTAL_MS = 4_200_000;
+/** Packages and the node image, from nothing. */
+const MAKE_MS = 1_200_000;
+const began = Date.now();
+const outOfTime = (): boolean => Date.now() - began > TOTAL_MS;
 
-/** Runs node, its output shown as it comes and returned. */
-function run(args: string[]): Promise<{ ok: boolean; output: string }> {
+/** Runs node, its output shown as it comes and returned; after `limitMs` it is killed with all that it started. */
+function run(args: string[], limitMs: number): Promise<{ ok: boolean; output: string }> {
   sayOnStderr(`> node ${args.join(" ").slice(0, 160)}`);
   return new Promise((resolve, reject) => {
     const child = spawn(nodeBinary(), args, { cwd: checkout, stdio: ["ignore", "pipe", "inherit"] });
     let output = "";
+    const late = setTimeout(() => {
+      sayOnStderr(`KILLED: did not end within ${duration(limitMs)}`);
+      void endTree(child.pid!);
+      // Whatever else holds its output open must not hold up the rest.
+      child.stdout.destroy();
+    }, limitMs);
     child.stdout.setEncoding("utf8").on("data", (text: string) => { output += text; process.stdout.write(text); });
     child.once("error", reject);
-    child.once("close", (code) => resolve({ ok: code === 0, output }));
+    child.once("close", (code) => { clearTimeout(late); resolve({ ok: code === 0, output }); });
   });
 }
 
@@ -42,17 +57,22 @@ function failedFiles(output: string, files: string[]): string[] {
 
 interface Outcome { passed: number; failed: string[]; twice: string[] }
 
-async function runFiles(files: string[], batch: number, timeout: number): Promise<Outcome> {
+async function runFiles(files: string[], batch: number, timeout: number, limitMs: number): Promise<Outcome> {
   const outcome: Outcome = { passed: 0, failed: [], twice: [] };
   const groups = batch > 1 ? [files] : files.map((file) => [file]);
   for (const group of groups) {
+    if (outOfTime()) {
+      sayOnStderr(`NOT RUN, out of time: ${group.join(" ")}`);
+      outcome.failed.push(...group);
+      continue;
+    }
     const began = Date.now();
-    const { ok, output } = await run(testArguments(group, batch, timeout));
+    const { ok, output } = await run(testArguments(group, batch, timeout), limitMs);
     const again = ok ? [] : failedFiles(output, group);
     outcome.passed += group.length - again.length;
     for (const file of again) {
       sayOnStderr(`FAILED, run once more: ${file}`);
-      if ((await run(testArguments([file], 1, timeout))).ok) { outcome.passed++; outcome.twice.push(file); } else outcome.failed.push(file);
+      if ((await run(testArguments([file], 1, timeout), limitMs)).ok) { outcome.passed++; outcome.twice.push(file); } else outcome.failed.push(file);
     }
     sayOnStderr(`(${group.length === 1 ? group[0] : `${group.length} files`}: ${duration(Date.now() - began)})`);
   }
@@ -61,7 +81,7 @@ async function runFiles(files: string[], batch: number, timeout: number): Promis
 
 /** What every test on nodes would otherwise wait for by itself. */
 async function makeNodes(): Promise<boolean> {
-  if (!(await run(["lab/cli.ts", "check", "--install"])).ok || !(await run(["lab/cli.ts", "image", "build"])).ok) return false;
+  if (!(await run(["lab/cli.ts", "check", "--install"], MAKE_MS)).ok || !(await run(["lab/cli.ts", "image", "build"], MAKE_MS)).ok) return false;
   await resolveEngine();
   return true;
 }
@@ -76,10 +96,10 @@ async function main(words: string[]): Promise<boolean> {
   const failed: string[] = [], twice: string[] = [];
   let passed = 0;
   const add = (outcome: Outcome): void => { passed += outcome.passed; failed.push(...outcome.failed); twice.push(...outcome.twice); };
-  if (named.length === 0 && unit.length > 0 && !(await run([join(checkout, "node_modules/typescript/bin/tsc"), "--noEmit", "-p", "."])).ok) failed.push("type check");
-  if (unit.length > 0) add(await runFiles(unit, 2, UNIT_TIMEOUT_MS));
+  if (named.length === 0 && unit.length > 0 && !(await run([join(checkout, "node_modules/typescript/bin/tsc"), "--noEmit", "-p", "."], UNIT_TIMEOUT_MS)).ok) failed.push("type check");
+  if (unit.length > 0) add(await runFiles(unit, 2, UNIT_TIMEOUT_MS, UNIT_FILES_MS));
   if (e2e.length > 0) {
-    if (await makeNodes()) add(await runFiles(e2e, 1, E2E_TIMEOUT_MS));
+    if (await makeNodes()) add(await runFiles(e2e, 1, E2E_TIMEOUT_MS, E2E_FILE_MS));
     else failed.push(...e2e);
   }
   for (const file of twice) sayOnStderr(`passed only when run once more: ${file}`);

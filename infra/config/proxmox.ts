@@ -152,24 +152,34 @@ function checkGuest(site: ProxmoxSite, key: string): string[] {
 function checkNetwork(site: ProxmoxSite, key: string): string[] {
   const problems: string[] = [];
   const needed = '"dhcp", or address and mask of the first database node such as 192.168.1.40/24';
-  if (site.address === undefined) return [`${key}.address is missing: ${needed}`];
-  if (site.address === "dhcp") {
-    if (site.guest === "vm" && !site.agent) problems.push(`${key}.address is "dhcp", but only a guest agent could tell the address: give static ones, or an image with the agent and ${key}.agent true`);
-    if (!site.nat && site.publicAddress === undefined) problems.push(`${key}.nat is false and ${key}.address "dhcp", so ${key}.publicAddress must say where other sites reach the nodes`);
-    return problems;
-  }
-  const cidr = parseCidr(site.address);
-  if (cidr === undefined) return [`${key}.address is "${site.address}", allowed is ${needed}`];
-  const network = networkOf(cidr);
-  if (cidr.address <= network.first || cidr.address + LAST_OFFSET >= network.last)
-    problems.push(`${key}.address is "${site.address}": it and the ${LAST_OFFSET} addresses after it must lie inside the network`);
-  const gateway = parseAddress(site.gateway ?? "");
-  if (gateway === undefined) problems.push(`${key}.gateway is ${site.gateway === undefined ? "missing" : `"${site.gateway}"`}: with a static address, the router's address in the same network`);
-  else if (gateway < network.first || gateway > network.last) problems.push(`${key}.gateway is "${site.gateway}", which is not in the network of ${site.address}`);
+  const cidr = parseCidr(site.address ?? "");
+  if (site.address === undefined) problems.push(`${key}.address is missing: ${needed}`);
+  else if (site.address === "dhcp") problems.push(...checkDhcp(site, key));
+  else if (cidr === undefined) problems.push(`${key}.address is "${site.address}", allowed is ${needed}`);
+  if (site.address !== "dhcp") problems.push(...checkStatic(site, key, cidr));
   for (const [i, server] of site.dns.entries())
     if (parseAddress(server) === undefined) problems.push(`${key}.dns[${i}] is "${server}", allowed is an address, not a name`);
   if (site.publicAddress !== undefined && parseAddress(site.publicAddress) === undefined) problems.push(`${key}.publicAddress is "${site.publicAddress}", allowed is an IPv4 address`);
   if (site.publicAddress !== undefined && site.nat) problems.push(`${key}.publicAddress is given, but ${key}.nat is true: nodes behind NAT have none`);
+  return problems;
+}
+
+function checkDhcp(site: ProxmoxSite, key: string): string[] {
+  const problems: string[] = [];
+  if (site.guest === "vm" && !site.agent) problems.push(`${key}.address is "dhcp", but only a guest agent could tell the address: give static ones, or an image with the agent and ${key}.agent true`);
+  if (!site.nat && site.publicAddress === undefined) problems.push(`${key}.nat is false and ${key}.address "dhcp", so ${key}.publicAddress must say where other sites reach the nodes`);
+  return problems;
+}
+
+/** `cidr` is undefined where the address is missing or no address: what else is missing is said all the same. */
+function checkStatic(site: ProxmoxSite, key: string, cidr: ReturnType<typeof parseCidr>): string[] {
+  const problems: string[] = [];
+  const network = cidr && networkOf(cidr);
+  if (cidr && network && (cidr.address <= network.first || cidr.address + LAST_OFFSET >= network.last))
+    problems.push(`${key}.address is "${site.address}": it and the ${LAST_OFFSET} addresses after it must lie inside the network`);
+  const gateway = parseAddress(site.gateway ?? "");
+  if (gateway === undefined) problems.push(`${key}.gateway is ${site.gateway === undefined ? "missing" : `"${site.gateway}"`}: with a static address, the router's address in the same network`);
+  else if (network && (gateway < network.first || gateway > network.last)) problems.push(`${key}.gateway is "${site.gateway}", which is not in the network of ${site.address}`);
   return problems;
 }
 

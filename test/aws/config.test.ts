@@ -67,5 +67,5 @@ test("which processor a type has is in its name", () => {
 test("the shipped stacks say everything that a user has to set, all at once", () => {
   assert.deepEqual(problemsOf(shippedConfig("aws-only")).map((p) => p.split(" is missing")[0]), ["meshbench:operatorCidr"]);
   assert.deepEqual(new Set(problemsOf(shippedConfig("hybrid")).map((p) => p.split(" is missing")[0])),
-    new Set(["meshbench:operatorCidr", "meshbench:proxmoxToken", "meshbench:sites[1].endpoint", "meshbench:sites[1].address"]));
+    new Set(["meshbench:operatorCidr", "meshbench:proxmoxToken", "meshbench:sites[1].endpoint", "meshbench:sites[1].address", "meshbench:sites[1].gateway"]));
 });

@@ -33,7 +33,7 @@ test("every value that a user must set is a line of its own", async () => {
   const items = configItems(await readSettings(checkout, "hybrid"));
   const toSet = items.filter((i) => i.check === "to be set").map((i) => i.message.split(" ")[0]).sort();
   // Whoever has set some of them in this checkout sees the others only.
-  const shipped = ["meshbench:operatorCidr", "meshbench:proxmoxToken", "meshbench:sites[1].address", "meshbench:sites[1].endpoint"];
+  const shipped = ["meshbench:operatorCidr", "meshbench:proxmoxToken", "meshbench:sites[1].address", "meshbench:sites[1].endpoint", "meshbench:sites[1].gateway"];
   assert.ok(toSet.every((key) => shipped.includes(key!)), toSet.join());
   stackYaml("hybrid", readFileSync(join(checkout, "Pulumi.hybrid.yaml"), "utf8"));
   const untouched = configItems(await readSettings(root, "hybrid"));

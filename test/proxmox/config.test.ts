@@ -45,6 +45,15 @@ const cases: [string, object, object, RegExp][] = [
   ["a small data disk", { profiles: { a: { sizeGb: 8 } }, storage: "a" }, { profile: { data: { tables: 10, tableSize: 5_000_000 }, steps: [{ workload: "oltp_read_only", threads: 1 }] } }, /profiles\.a\.sizeGb is 8, but/],
   ["the mesh over the LAN", { address: "10.99.0.40/24", gateway: "10.99.0.1" }, {}, /overlaps meshbench:mesh\.network 10\.99\.0\.0\/24/],
 ];
+test("everything that a user has not set is said at once, and so is what is wrong beside it", () => {
+  const named = (site: object, more: object): string[] => problems(site, more).map((p) => p.split(" ")[0]!.replace("meshbench:sites[0].", ""));
+  const nothing = { endpoint: undefined, address: undefined, gateway: undefined };
+  assert.deepEqual(named(nothing, { proxmoxToken: undefined }), ["endpoint", "meshbench:proxmoxToken", "address", "gateway"]);
+  assert.deepEqual(named({ ...nothing, gateway: "router", dns: ["dns"], publicAddress: "here" }, {}), ["endpoint", "address", "gateway", "dns[0]", "publicAddress", "publicAddress"]);
+  assert.deepEqual(named({ address: "192.168.1.40", gateway: undefined }, {}), ["address", "gateway"]);
+  assert.deepEqual(named({ guest: "lxc", address: "dhcp", gateway: undefined }, {}), [], "who asks a DHCP server needs no router's address");
+});
+
 for (const [name, site, more, expected] of cases) {
   test(`refused in one sentence: ${name}`, () => {
     const found = problems(site, more);

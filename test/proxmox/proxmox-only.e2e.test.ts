@@ -27,7 +27,7 @@ test("as it is shipped, the stack names what is missing, one sentence each, befo
   proxmox.configureAsShipped();
   const { code, output } = await proxmox.stack.run("preview");
   assert.notEqual(code, 0);
-  for (const key of ["sites\\[0\\].endpoint", "sites\\[0\\].address", "proxmoxToken"]) assert.match(output, new RegExp(`meshbench:${key} is missing: `));
+  for (const key of ["sites\\[0\\].endpoint", "sites\\[0\\].address", "sites\\[0\\].gateway", "proxmoxToken"]) assert.match(output, new RegExp(`meshbench:${key} is missing: `));
   assert.doesNotMatch(output, /\n\s+at /, "no stack trace");
 });
 
