@@ -28,6 +28,8 @@ export interface Step {
   triggers?: pulumi.Input<pulumi.Input<string>[]>;
   /** stdout is a secret, and not shown. */
   secretOutput?: boolean;
+  /** After which it is ended and counts as failed; half an hour unless told. */
+  timeoutSeconds?: number;
   /** What of its output is streamed; default stderr. */
   logging?: "none" | "stderr" | "stdout" | "stdoutAndStderr";
 }
@@ -36,7 +38,7 @@ export interface Step {
 export function onNode(name: string, node: Node, step: Step, opts: pulumi.CustomResourceOptions): remote.Command {
   const triggers = step.triggers;
   const stdin = step.stdin === undefined ? undefined : pulumi.secret(step.stdin);
-  const call = pulumi.all([step.script, stdin]).apply(([script, input]) => asRoot(name, script, node.sudo, input));
+  const call = pulumi.all([step.script, stdin]).apply(([script, input]) => asRoot(name, script, node.sudo, input, step.timeoutSeconds));
   return new remote.Command(name, {
     connection: node.connection,
     create: stdin === undefined ? call.command : pulumi.unsecret(call.command),

@@ -55,7 +55,7 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
       script: enterScript({ founder, peers: nodes.filter((n) => n !== node).map((n) => n.meshAddress), timeoutSeconds: ENTER_TIMEOUT }),
     }, { parent: this, dependsOn });
     const member = (node: Node, entered: pulumi.Resource): pulumi.Resource =>
-      onNode(`${node.name}-galera`, node, { script: memberScript(JOIN_TIMEOUT) }, { parent: this, dependsOn: [entered] });
+      onNode(`${node.name}-galera`, node, { script: memberScript(JOIN_TIMEOUT), timeoutSeconds: 2 * JOIN_TIMEOUT }, { parent: this, dependsOn: [entered] });
 
     const [first, ...others] = nodes;
     const founder = member(first!, enter(first!, true, configured));
@@ -70,7 +70,7 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
     }
     for (const [i, node] of nodes.entries()) {
       settled.push(onNode(`${node.name}-settings`, node, {
-        script: settingsScript(fingerprint(confs[i]!, config), JOIN_TIMEOUT),
+        script: settingsScript(fingerprint(confs[i]!, config), JOIN_TIMEOUT), timeoutSeconds: 2 * JOIN_TIMEOUT,
       }, { parent: this, dependsOn: i === 0 ? [...settled] : [...settled.slice(-1)] }));
     }
     return settled;

@@ -104,6 +104,13 @@ test("a failing command in the middle of a step ends it", () => {
 test("neither script nor input stands in the command line that an error would show", () => {
   const { command } = asRoot("east-1-galera", "password=hunter2", false, "hunter2");
   assert.doesNotMatch(command, /hunter2/);
-  assert.match(command, / east-1-galera$/);
-  assert.match(asRoot("x", "true", true).command, /^sudo bash /);
+  assert.match(command, /' east-1-galera \|\| /);
+  assert.match(asRoot("x", "true", true).command, /^sudo timeout /);
+});
+
+test("a step that does not end is ended with what it started, and says so", () => {
+  const { command, stdin } = asRoot("east-1-slow", "sleep 60 & sleep 60", false, "", 1);
+  const ran = spawnSync("bash", ["-c", command], { input: stdin, encoding: "utf8", timeout: 20_000 });
+  assert.equal(ran.status, 124);
+  assert.equal(ran.stderr, "east-1-slow did not end within 1 s\n");
 });
