@@ -1,10 +1,9 @@
 /** Kills, cuts and Ctrl-C: each ends in a stated result or error, and nothing that was recorded is lost. */
 import { after, test } from "node:test";
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { TestStack, TWO_SITES, until } from "./stack.ts";
+import { killTree, TestStack, TWO_SITES, until } from "./stack.ts";
 
 const stacks: TestStack[] = [];
 function stackFor(name: string, profileSeconds: number): TestStack {
@@ -19,20 +18,11 @@ function stackFor(name: string, profileSeconds: number): TestStack {
 }
 after(() => { for (const stack of stacks) stack.remove(); });
 
-/** Kills a process and everything that it started, as a crash of the machine would. */
-function killTree(pid: number): void {
-  const children = execFileSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim().split(/\s+/).filter(Boolean).map(Number);
-  try { process.kill(pid, "SIGSTOP"); } catch { return; }
-  for (const child of children) { try { killTree(child); } catch { /* gone by itself */ } }
-  try { process.kill(pid, "SIGKILL"); } catch { /* gone by itself */ }
-}
-const tree = (pid: number): void => { try { killTree(pid); } catch { try { process.kill(pid, "SIGKILL"); } catch { /* gone */ } } };
-
 test("killed in the middle of node creation: destroy leaves nothing", async () => {
   const stack = stackFor("e2e-kill-nodes", 3);
   const running = stack.start(["up", "--yes", "--skip-preview"]);
   await until("a node is being made", 60, () => /local-(east|west)-\d creating/.test(running.output()));
-  tree(running.child.pid!);
+  killTree(running.child.pid!);
   await running.ended;
   const { code, output } = await stack.run("destroy", "--yes");
   assert.equal(code, 0, output.slice(-3000));
@@ -58,7 +48,7 @@ test("killed in the middle of the load: the run goes on, and the next up brings 
   const stack = stackFor("e2e-kill-load", 20);
   const running = stack.start(["up", "--yes", "--skip-preview"]);
   await until("the load runs", 180, () => /\[ *[2-9]s \]/.test(running.output()));
-  tree(running.child.pid!);
+  killTree(running.child.pid!);
   await running.ended;
   const begun = Date.now();
   assert.equal(stack.onNode("driver", "sh", "-c", "systemctl is-active 'meshbench-run@*'").trim(), "active");

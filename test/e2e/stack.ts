@@ -1,5 +1,5 @@
 /** A stack of the real program on the real engine, with a project folder, state and results of its own. */
-import { spawn, execFileSync, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, execFileSync, type ChildProcess } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,8 @@ export const TWO_SITES: ConfigInput = {
 
 export interface Ran { code: number; output: string }
 
+/** For one command of the engine on a small stack: several times what it takes on a busy machine. */
+const COMMAND_TIMEOUT_MS = 420_000;
 
 export class TestStack {
   readonly root = mkdtempSync(join(tmpdir(), "meshbench-e2e-"));
@@ -44,7 +46,15 @@ export class TestStack {
       env: { ...process.env, MESHBENCH_RESULTS: this.results, CI: "true" }, stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => { output += text; });
-    const ended = new Promise<Ran>((resolve) => child.once("close", (code, signal) => resolve({ code: code ?? (signal ? 137 : 1), output })));
+    // What hangs is shown as far as it came: the last lines name the resource.
+    const late = setTimeout(() => {
+      output += `\nKILLED: pulumi ${args.join(" ")} did not end within ${COMMAND_TIMEOUT_MS / 1000} s\n`;
+      killTree(child.pid!);
+    }, COMMAND_TIMEOUT_MS);
+    const ended = new Promise<Ran>((resolve) => child.once("close", (code, signal) => {
+      clearTimeout(late);
+      resolve({ code: code ?? (signal ? 137 : 1), output });
+    }));
     return { child, ended, output: () => output };
   }
 
@@ -84,6 +94,14 @@ export class TestStack {
     this.labCommand("purge", "--lab", this.lab);
     rmSync(this.root, { recursive: true, force: true });
   }
+}
+
+/** Kills a process and everything that it started, as a crash of the machine would. */
+export function killTree(pid: number): void {
+  const list = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" }).stdout;
+  try { process.kill(pid, "SIGSTOP"); } catch { return; }
+  for (const child of list.trim().split(/\s+/).filter(Boolean)) killTree(Number(child));
+  try { process.kill(pid, "SIGKILL"); } catch { /* gone by itself */ }
 }
 
 /** `+ 3 created`, `~ 1 updated` ... of an update's summary, as numbers; absent kinds are 0. */

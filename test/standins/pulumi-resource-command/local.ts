@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Log } from "./log.ts";
 import { Output, type Logging } from "./output.ts";
-import { endTree } from "./processes.ts";
+import { endTree } from "../../../tools/processes.ts";
 
 export interface LocalInputs {
   stdin?: string;

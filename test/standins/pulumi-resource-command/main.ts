@@ -7,7 +7,7 @@
  */
 import grpc from "@grpc/grpc-js";
 import services from "@pulumi/pulumi/proto/provider_grpc_pb.js";
-import { endTree, tree } from "./processes.ts";
+import { endTree, tree } from "../../../tools/processes.ts";
 import { CommandProvider } from "./service.ts";
 
 const engineAddress = process.argv.slice(2).find((argument) => /:\d+$/.test(argument) && !argument.startsWith("-"));

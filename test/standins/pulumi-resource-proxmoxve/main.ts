@@ -8,7 +8,7 @@
  */
 import grpc from "@grpc/grpc-js";
 import services from "@pulumi/pulumi/proto/provider_grpc_pb.js";
-import { endTree, tree } from "../pulumi-resource-command/processes.ts";
+import { endTree, tree } from "../../../tools/processes.ts";
 import { ProxmoxProvider } from "./service.ts";
 
 const engineAddress = process.argv.slice(2).find((argument) => /:\d+$/.test(argument) && !argument.startsWith("-"));
