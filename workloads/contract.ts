@@ -112,8 +112,15 @@ export const runSpecSchema = z.strictObject({
   observe: z.array(observedNodeSchema).default([]),
   /** Event loops (threads) of each driver; absent: as many as its cores and the connections are worth. */
   workers: count.optional(),
-  /** Several driver nodes run one spec: threads and rates are totals, each node takes its share. All begin at startAt. */
-  drivers: z.strictObject({ index: z.number().int().nonnegative(), count, startAt: z.string().optional() }).optional(),
+  /**
+   * Several driver nodes run one spec: threads and rates are totals, each node takes its share. They begin together: at
+   * `startAt` by their own clocks, or window by window when all of them stand ready, with their clocks compared (`meet`).
+   */
+  drivers: z.strictObject({
+    index: z.number().int().nonnegative(), count, startAt: z.string().optional(),
+    /** Where driver 0 listens and the others call; `key` names the run, and drivers of another one are sent away. */
+    meet: z.strictObject({ host: z.string().min(1), port: z.number().int().min(1).max(65535), key: z.string().min(1).max(100) }).optional(),
+  }).optional(),
   context: contextSchema.prefault({}),
 });
 
@@ -138,6 +145,44 @@ export const intervalSchema = z.looseObject({
   driverCpu: z.number().optional(), eventLoopDelayP99Ms: z.number().optional(),
 });
 
+/** Per cent; min and max of one-second samples. */
+const spreadSchema = z.strictObject({ min: z.number(), avg: z.number(), max: z.number() });
+
+/** What a node's system did in one window, sampled on the node once a second. A part that could not be had is absent, and `gap` says why. */
+export const hostLoadSchema = z.looseObject({
+  node: z.string(),
+  /** Whose CPU time `cpu` is: the machine's, or, of a node that is a container, the container's own. */
+  source: z.enum(["machine", "container"]).optional(),
+  /** What 100 % of `cpu` is: processors, or the container's limit where its own control group tells one. */
+  cores: z.number().optional(),
+  cpu: spreadSchema.optional(),
+  /** As /proc shows it: on a container's node the machine that it shares, unless something like lxcfs shows it its own. */
+  machine: z.looseObject({
+    cpu: spreadSchema, steal: spreadSchema, iowait: spreadSchema,
+    memoryAvailableMinMb: z.number().optional(), diskReadBytes: z.number().optional(), diskWrittenBytes: z.number().optional(),
+  }).optional(),
+  /** Through the node's mesh interface. */
+  mesh: z.looseObject({ receivedBytes: z.number(), sentBytes: z.number() }).optional(),
+  /** Samples taken inside the window. */
+  samples: z.number().int().optional(),
+  /** The node's clock less the driver's, when the samples were fetched. Windows are found by time since boot, so it moves no figure. */
+  clockOffsetMs: z.number().optional(),
+  gap: z.string().optional(),
+});
+
+/** The begin that drivers agreed on. Milliseconds. */
+const startSchema = z.looseObject({
+  /** Clock of driver 0 minus this driver's, and the half round trip that bounds its error; null when clocks were not compared. */
+  clockOffsetMs: z.number().nullable(), clockUncertaintyMs: z.number().nullable(),
+  /** How much later than agreed this driver was ready. */
+  lateMs: z.number(),
+});
+
+const driverShareSchema = z.looseObject({
+  index: z.number().int(), host: z.string(), transactions: z.number().int(), tps: z.number(),
+  cpuPercent: z.number(), eventLoopDelayP99Ms: z.number(), saturated: z.boolean(), reasons: z.array(z.string()), start: startSchema.optional(),
+});
+
 export const stepResultSchema = z.looseObject({
   /** Index of the step in the spec, and which repeat of it this is (0-based). */
   step: z.number().int(), repeat: z.number().int(),
@@ -153,6 +198,8 @@ export const stepResultSchema = z.looseObject({
   serviceLatency: latencySchema.nullable().optional(),
   /** HDR histogram of `latency` in microseconds, V2 compressed, base64. */
   histogram: z.string().optional(),
+  /** Open loop only: the same of `serviceLatency`. */
+  serviceHistogram: z.string().optional(),
   errors: z.strictObject({
     total: z.number().int(),
     /** By the server's or system's code: "1213", "40001", "ECONNRESET". */
@@ -169,10 +216,18 @@ export const stepResultSchema = z.looseObject({
     cpuSeconds: z.number(), cpuPercent: z.number(), eventLoopDelayP99Ms: z.number(), saturated: z.boolean(), reasons: z.array(z.string()),
     /** fast: the project's packet codec; library: the client library's own execute. */
     path: z.string().optional(),
+    /** One of several drivers: how its begin was agreed. */
+    start: startSchema.optional(),
+    /** A merged result: the share of each driver. */
+    each: z.array(driverShareSchema).optional(),
+    /** A merged result: from the first driver's begin to the last one's, and how far that may be off. Milliseconds. */
+    startSkewMs: z.number().optional(), startSkewUncertaintyMs: z.number().nullable().optional(),
   }),
   openLoop: z.looseObject({ requestedPerSecond: z.number(), achievedPerSecond: z.number(), maxBacklog: z.number(), dropped: z.number() }).optional(),
   /** Per observed node: counters at both ends of the window and their differences. */
   server: z.array(z.looseObject({ node: z.string(), delta: z.record(z.string(), z.number()).optional(), end: z.record(z.string(), z.union([z.string(), z.number()])).optional(), error: z.string().optional() })).default([]),
+  /** Every node of the topology: database, proxy, driver. Absent where nobody sampled them. */
+  hosts: z.array(hostLoadSchema).optional(),
 });
 
 /** Over the repeats of one step. ci95 is half the width of the 95 % confidence interval (Student t); null below two repeats. */
@@ -196,6 +251,9 @@ export const runResultSchema = z.looseObject({
   server: z.looseObject({ version: z.string().optional(), variables: z.record(z.string(), z.string()).optional() }).optional(),
   prepare: z.looseObject({ seconds: z.number(), rows: z.number().int(), rowsPerSecond: z.number(), method: z.string(), reused: z.boolean().default(false) }).optional(),
   verify: z.looseObject({ ok: z.boolean(), tables: z.array(z.looseObject({ table: z.string(), rows: z.number().int() })), problems: z.array(z.string()) }).optional(),
+  /** A merged result: how many drivers were to take part, and those whose results are in it. */
+  driverCount: z.number().int().optional(),
+  drivers: z.array(z.looseObject({ index: z.number().int() })).optional(),
   /** Every window that was measured, in the order in which they ran. */
   steps: z.array(stepResultSchema),
   /** One entry per step of the spec that has at least one window. */
@@ -203,7 +261,9 @@ export const runResultSchema = z.looseObject({
 });
 
 export type Interval = z.infer<typeof intervalSchema>;
+export type Start = z.infer<typeof startSchema>;
 export type Latency = z.infer<typeof latencySchema>;
+export type HostLoad = z.infer<typeof hostLoadSchema>;
 export type StepResult = z.infer<typeof stepResultSchema>;
 export type Stat = z.infer<typeof statSchema>;
 export type StepSummary = z.infer<typeof summarySchema>;

@@ -228,6 +228,6 @@ test("drivers that start together: each takes its share, the merged result adds 
   assert.equal(merged.complete, true);
   runResultSchema.parse(merged);
   assert.equal(merge([results[0]!]).complete, false, "a driver's result is missing");
-  assert.throws(() => merge([results[0]!, results[0]!]), /driver 0 is there twice/);
+  assert.throws(() => merge([results[0]!, results[0]!]), /driver 1 of 2 is there twice/);
   assert.throws(() => merge([results[0]!, { ...results[1]!, runId: "another" }]), /different runs/);
 });

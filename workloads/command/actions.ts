@@ -5,6 +5,7 @@ import { checkSpec, run } from "../engine/run.ts";
 import { checkData, cleanup, prepare, verify } from "../prepare/index.ts";
 import { readPassword } from "../secrets.ts";
 import type { Flags } from "./flags.ts";
+import { withOthers, endTogether } from "./meeting.ts";
 import { observerFor } from "./observe.ts";
 import { table } from "./table.ts";
 
@@ -34,13 +35,15 @@ export async function prepareAction(spec: RunSpec, flags: Flags): Promise<void> 
 /** @returns the exit code: 0, 1 when the run is incomplete */
 export async function runAction(spec: RunSpec, flags: Flags, entry: URL): Promise<number> {
   checkSpec(spec);
-  const signal = stopSignal();
-  const password = readPassword(spec.target);
-  const problems = await checkData(spec, { signal });
-  if (problems.length > 0) throw new Error(problems.join("\n"));
-  const result = await run(spec, { password, entry, out: flags.out, status: flags.status, signal, onLine: say, observer: await observerFor(spec) });
-  report(result, flags);
-  return result.complete ? 0 : 1;
+  return withOthers(spec, stopSignal(), async ({ spec: own, signal, barrier }) => {
+    const password = readPassword(own.target);
+    const problems = await checkData(own, { signal });
+    if (problems.length > 0) throw new Error(problems.join("\n"));
+    const result = await run(own, { password, entry, out: flags.out, status: flags.status, signal, onLine: say, observer: await observerFor(own), barrier });
+    const allComplete = await endTogether(barrier, result);
+    report(result, flags);
+    return allComplete ? 0 : 1;
+  });
 }
 
 function report(result: RunResult, flags: Flags): void {

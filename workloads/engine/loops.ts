@@ -1,6 +1,7 @@
 /** Event loops that run sessions: this thread's own, or worker threads of the same program. One interface for both. */
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import type { IntervalReport, PartReport } from "./counters.ts";
+import { epochNow, monotonicNow } from "./clock.ts";
 import { driverFor } from "../drivers/index.ts";
 import { Part } from "./part.ts";
 import type { PartTask, Times } from "./part-task.ts";
@@ -9,7 +10,7 @@ import { planStep } from "../sysbench/index.ts";
 export interface Loop {
   /** Resolves when its sessions are connected, or after the patience with those that are. */
   connect(patienceMs: number): Promise<{ connected: number; error: string | null }>;
-  /** @param times moments in epoch milliseconds */
+  /** @param times moments of epochNow() (clock.ts) */
   run(times: Times): Promise<PartReport>;
   stop(): void;
   /** Ends the thread behind it. */
@@ -27,17 +28,18 @@ interface WorkerStart {
   password: string;
 }
 
+/** Times are of monotonicNow(). */
 type ToWorker = { kind: "connect"; patienceMs: number } | { kind: "run"; times: Times } | { kind: "stop" };
 type FromWorker =
   | { kind: "connected"; connected: number; error: string | null }
   | { kind: "interval"; report: IntervalReport }
   | { kind: "done"; report: PartReport };
 
-/** Epoch to performance.now() of this thread. */
-function toLocal(times: Times): Times {
-  const origin = performance.timeOrigin;
-  return { begin: times.begin - origin, open: times.open - origin, close: times.close - origin };
-}
+const shifted = (times: Times, by: number): Times => ({ begin: times.begin + by, open: times.open + by, close: times.close + by });
+
+/** Each thread has an origin of its own, taken from a clock that may be set in between; the monotonic clock is common to all. */
+const toMonotonic = (times: Times): Times => shifted(times, monotonicNow() - epochNow());
+const toLocal = (times: Times): Times => shifted(times, performance.now() - monotonicNow());
 
 async function makePart(task: PartTask, password: string, onInterval: IntervalHandler): Promise<Part> {
   const { plan, options } = planStep(task.spec, task.step);
@@ -48,7 +50,7 @@ export async function localLoop(task: PartTask, password: string, onInterval: In
   const part = await makePart(task, password, onInterval);
   return {
     connect: (patienceMs) => part.connect(patienceMs),
-    run: (times) => part.run(toLocal(times)),
+    run: (times) => part.run(toLocal(toMonotonic(times))),
     stop: () => part.stop(),
     release: async () => {},
   };
@@ -84,7 +86,7 @@ export function workerLoop(entry: URL, task: PartTask, password: string, onInter
     });
   return {
     connect: (patienceMs) => answer((resolve) => (onConnected = resolve), { kind: "connect", patienceMs }),
-    run: (times) => answer((resolve) => (onDone = resolve), { kind: "run", times }),
+    run: (times) => answer((resolve) => (onDone = resolve), { kind: "run", times: toMonotonic(times) }),
     stop: () => send({ kind: "stop" }),
     release: async () => {
       fail = null;

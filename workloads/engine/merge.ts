@@ -1,5 +1,6 @@
 /** Results of several drivers that ran one spec together, as one result. */
-import type { Interval, RunResult, StepResult } from "../contract.ts";
+import type { Interval, Latency, RunResult, StepResult } from "../contract.ts";
+import { driverName } from "./barrier.ts";
 import { Latencies } from "./histogram.ts";
 import { round } from "./progress.ts";
 import { within } from "./stats.ts";
@@ -9,79 +10,131 @@ import { summarize, sweeps } from "./summary.ts";
  * Counts and rates are added, histograms merged, windows matched by step and repeat. Throws one line when the results are not
  * of the same run, or a driver's is missing twice.
  */
-export function merge(results: readonly RunResult[]): RunResult {
+export function merge(given: readonly RunResult[]): RunResult {
+  const results = given.toSorted((a, b) => indexOf(a) - indexOf(b));
   const [first, ...others] = results;
   if (!first) throw new Error("merge: no result was given");
   for (const other of others) {
     if (other.runId !== first.runId) throw new Error(`merge: results of different runs: ${first.runId} and ${other.runId}`);
   }
   const count = first.spec.drivers?.count ?? 1;
-  const indexes = results.map((r) => r.spec.drivers?.index ?? 0);
-  if (new Set(indexes).size !== indexes.length) throw new Error(`merge: driver ${indexes.find((n, i) => indexes.indexOf(n) !== i) ?? 0} is there twice`);
+  const indexes = results.map(indexOf);
+  if (new Set(indexes).size !== indexes.length) throw new Error(`merge: ${driverName(indexes.find((n, i) => indexes.indexOf(n) !== i) ?? 0, count)} is there twice`);
   const missing = Array.from({ length: count }, (_, i) => i).filter((i) => !indexes.includes(i));
   const { drivers: _, ...spec } = first.spec;
   const keys = [...new Map(results.flatMap((r) => r.steps).map((s) => [`${s.step}/${s.repeat}`, s])).values()].map(({ step, repeat }) => ({ step, repeat }));
-  const steps = keys.map(({ step, repeat }) => mergeWindows(results.flatMap((r) => r.steps.filter((s) => s.step === step && s.repeat === repeat)), count));
-  const reasons = [...missing.map((i) => `the result of driver ${i} is missing`), ...results.flatMap((r) => (r.complete ? [] : [`driver ${r.spec.drivers?.index ?? 0}: ${r.incompleteReason ?? "incomplete"}`]))];
+  const steps = keys.map(({ step, repeat }) => {
+    const parts = results.flatMap((r) => r.steps.filter((s) => s.step === step && s.repeat === repeat).map((window): Part => ({ index: indexOf(r), host: r.host.hostname, window })));
+    // A step with fewer threads than there are drivers leaves the last ones idle.
+    return mergeWindows(parts, Math.min(count, spec.steps[step]?.threads ?? count), count);
+  });
+  const reasons = [...missing.map((i) => `the result of ${driverName(i, count)} is missing`), ...results.flatMap((r) => (r.complete ? [] : [`${driverName(indexOf(r), count)}: ${r.incompleteReason ?? "incomplete"}`]))];
   const summary = summarize(spec, steps);
   const { incompleteReason: __, ...rest } = first;
   return {
     ...rest, spec, complete: reasons.length === 0, ...(reasons.length > 0 ? { incompleteReason: reasons.join("; ") } : {}),
-    startedAt: results.map((r) => r.startedAt).toSorted()[0] as string,
-    finishedAt: results.some((r) => r.finishedAt === null) ? null : (results.map((r) => r.finishedAt as string).toSorted().at(-1) as string),
+    // By the first driver's clock, which is also the one that ends last; those of others may differ.
+    startedAt: first.startedAt, finishedAt: results.some((r) => r.finishedAt === null) ? null : first.finishedAt,
     steps, summary, sweeps: sweeps(spec, summary),
-    drivers: results.map((r) => ({ index: r.spec.drivers?.index ?? 0, host: r.host, engine: r.engine })),
+    driverCount: count,
+    drivers: results.map((r) => ({ index: indexOf(r), host: r.host, engine: r.engine, complete: r.complete })),
   };
 }
 
-function mergeWindows(windows: StepResult[], count: number): StepResult {
+const indexOf = (result: RunResult): number => result.spec.drivers?.index ?? 0;
+
+/** One driver's share of a window. */
+interface Part { index: number; host: string; window: StepResult }
+
+/** @param expected drivers that have a share of this step */
+function mergeWindows(parts: Part[], expected: number, count: number): StepResult {
+  const windows = parts.map((p) => p.window);
   const first = windows[0] as StepResult;
   const sum = (pick: (w: StepResult) => number): number => windows.reduce((n, w) => n + pick(w), 0);
-  const latencies = mergeHistograms(windows);
+  const latencies = mergeHistograms(windows.map((w) => [w.histogram, w.latency]));
   const byCode: Record<string, number> = {};
   for (const w of windows) for (const [code, n] of Object.entries(w.errors.byCode)) byCode[code] = (byCode[code] ?? 0) + n;
   const intervals = mergeIntervals(windows);
-  const reasons = [...(windows.length < count ? [`${windows.length} of ${count} drivers measured this window`] : []), ...windows.flatMap((w) => (w.incompleteReason === undefined ? [] : [w.incompleteReason]))];
-  const begins = windows.map((w) => Date.parse(w.startedAt));
+  const reasons = [...(windows.length < expected ? [`${windows.length} of ${expected} drivers measured this window`] : []), ...windows.flatMap((w) => (w.incompleteReason === undefined ? [] : [w.incompleteReason]))];
   const { incompleteReason: _, ...rest } = first;
   return {
     ...rest,
-    startedAt: new Date(Math.min(...begins)).toISOString(),
     windowSeconds: Math.max(...windows.map((w) => w.windowSeconds)),
     complete: reasons.length === 0, ...(reasons.length > 0 ? { incompleteReason: reasons.join("; ") } : {}),
     transactions: sum((w) => w.transactions),
     queries: { read: sum((w) => w.queries.read), write: sum((w) => w.queries.write), other: sum((w) => w.queries.other), total: sum((w) => w.queries.total) },
     tps: round(sum((w) => w.tps), 3), qps: round(sum((w) => w.qps), 3),
     latency: latencies.summary(), ...(latencies.count > 0 ? { histogram: latencies.encode() } : {}),
-    // Service times leave a driver without a histogram, so those of several drivers can't be merged.
-    serviceLatency: windows.length === 1 ? first.serviceLatency : undefined,
+    ...serviceTimes(windows),
     errors: { total: sum((w) => w.errors.total), byCode, restarts: sum((w) => w.errors.restarts) },
     reconnects: sum((w) => w.reconnects),
     // A success on any driver ends a gap, so the shortest of the drivers' longest gaps bounds the common one.
     outage: windows.map((w) => w.outage).filter((o) => o !== undefined).toSorted((a, b) => a.longestGapSeconds - b.longestGapSeconds)[0],
     intervals,
-    driver: {
-      cpuSeconds: sum((w) => w.driver.cpuSeconds), cpuPercent: Math.max(...windows.map((w) => w.driver.cpuPercent)),
-      eventLoopDelayP99Ms: Math.max(...windows.map((w) => w.driver.eventLoopDelayP99Ms)),
-      saturated: windows.some((w) => w.driver.saturated), reasons: [...new Set(windows.flatMap((w) => w.driver.reasons))],
-      ...(first.driver.path === undefined ? {} : { path: first.driver.path }),
-      /** Between the first and the last driver's opening of the window, seconds. */
-      startSkewSeconds: (Math.max(...begins) - Math.min(...begins)) / 1000,
-    },
+    driver: mergeDrivers(parts, count),
     ...(first.openLoop ? { openLoop: {
       requestedPerSecond: sum((w) => w.openLoop?.requestedPerSecond ?? 0), achievedPerSecond: sum((w) => w.openLoop?.achievedPerSecond ?? 0),
       maxBacklog: sum((w) => w.openLoop?.maxBacklog ?? 0), dropped: sum((w) => w.openLoop?.dropped ?? 0),
+      backlogAtEnd: sum((w) => Number(w.openLoop?.["backlogAtEnd"] ?? 0)),
     } } : {}),
+    ...sums(windows, "checks"), ...sums(windows, "drain"),
     within: { tps: within(intervals.slice(1).map((i) => i.tps)) },
-    // Every driver looks at the same nodes.
-    server: first.server,
+    // The first driver looks at the nodes; where others did, they saw the same ones.
+    server: windows.find((w) => w.server.length > 0)?.server ?? [],
   };
 }
 
-function mergeHistograms(windows: StepResult[]): Latencies {
+function mergeHistograms(kept: [string | undefined, Latency | null | undefined][]): Latencies {
   const merged = new Latencies();
-  for (const w of windows) if (w.histogram !== undefined) merged.add(Latencies.decode(w.histogram, w.latency));
+  for (const [histogram, known] of kept) if (histogram !== undefined) merged.add(Latencies.decode(histogram, known ?? null));
   return merged;
+}
+
+/** Results from before service times had histograms: those of several drivers cannot be merged. */
+function serviceTimes(windows: StepResult[]): Pick<StepResult, "serviceLatency" | "serviceHistogram"> {
+  const first = windows[0] as StepResult;
+  if (first.serviceLatency === undefined) return {};
+  if (windows.length === 1) return { serviceLatency: first.serviceLatency };
+  if (windows.some((w) => w.serviceLatency && w.serviceHistogram === undefined)) return { serviceLatency: undefined, serviceHistogram: undefined };
+  const merged = mergeHistograms(windows.map((w) => [w.serviceHistogram, w.serviceLatency]));
+  return { serviceLatency: merged.summary(), ...(merged.count > 0 ? { serviceHistogram: merged.encode() } : {}) };
+}
+
+/** Counts of a group such as `checks`, added up. */
+function sums(windows: StepResult[], group: string): Record<string, Record<string, number>> {
+  const merged: Record<string, number> = {};
+  for (const w of windows) for (const [name, n] of Object.entries((w[group] ?? {}) as Record<string, number>)) merged[name] = (merged[name] ?? 0) + n;
+  return Object.keys(merged).length > 0 ? { [group]: merged } : {};
+}
+
+function mergeDrivers(parts: Part[], count: number): StepResult["driver"] {
+  const all = parts.map((p) => p.window.driver);
+  const number = (name: string): number[] => all.flatMap((d) => (typeof d[name] === "number" ? [d[name]] : []));
+  const most = (name: string): number => Math.max(0, ...number(name));
+  const total = (name: string): number => round(number(name).reduce((a, b) => a + b, 0), 3);
+  return {
+    cpuSeconds: total("cpuSeconds"), cpuPercent: most("cpuPercent"), eventLoopDelayP99Ms: most("eventLoopDelayP99Ms"),
+    saturated: all.some((d) => d.saturated), reasons: parts.flatMap((p) => p.window.driver.reasons.map((reason) => `${driverName(p.index, count)}: ${reason}`)),
+    path: [...new Set(all.flatMap((d) => (d.path === undefined ? [] : [d.path])))].join("+"),
+    loops: total("loops"), stealPercent: most("stealPercent"), tcpRetransmits: total("tcpRetransmits"), networkMbit: total("networkMbit"),
+    ...skew(parts),
+    each: parts.map(({ index, host, window: { transactions, tps, driver } }) => ({
+      index, host, transactions, tps, cpuPercent: driver.cpuPercent, eventLoopDelayP99Ms: driver.eventLoopDelayP99Ms, saturated: driver.saturated, reasons: driver.reasons,
+      ...(driver.start ? { start: driver.start } : {}),
+    })),
+  };
+}
+
+/**
+ * Where the drivers' clocks were compared, each began at the agreed moment or as much later as it says, and both ends of the
+ * span may be off by what their clocks may. Otherwise the span by their own clocks, about whose agreement nothing is known.
+ */
+function skew(parts: Part[]): Pick<StepResult["driver"], "startSkewMs" | "startSkewUncertaintyMs"> {
+  const starts = parts.flatMap(({ window }) => (window.driver.start && window.driver.start.clockUncertaintyMs !== null ? [window.driver.start] : []));
+  const span = (moments: number[]): number => round(Math.max(...moments) - Math.min(...moments), 3);
+  if (starts.length < parts.length) return { startSkewMs: span(parts.map((p) => Date.parse(p.window.startedAt))), startSkewUncertaintyMs: null };
+  const [widest = 0, next = 0] = starts.map((s) => s.clockUncertaintyMs ?? 0).toSorted((a, b) => b - a);
+  return { startSkewMs: span(starts.map((s) => s.lateMs)), startSkewUncertaintyMs: round(widest + next, 3) };
 }
 
 /** By position: all drivers' intervals have the same length and begin together. p95 of the worst driver: percentiles can't be added. */
@@ -94,6 +147,8 @@ function mergeIntervals(windows: StepResult[]): Interval[] {
     return {
       t: own[0]?.t ?? 0, tps: sum((x) => x.tps), qps: sum((x) => x.qps), reads: sum((x) => x.reads), writes: sum((x) => x.writes), others: sum((x) => x.others),
       p95: p95.length > 0 ? Math.max(...p95) : null, errors: sum((x) => x.errors), reconnects: sum((x) => x.reconnects),
+      ...(own.some((x) => x.driverCpu !== undefined) ? { driverCpu: Math.max(...own.map((x) => x.driverCpu ?? 0)) } : {}),
+      ...(own.some((x) => x.eventLoopDelayP99Ms !== undefined) ? { eventLoopDelayP99Ms: Math.max(...own.map((x) => x.eventLoopDelayP99Ms ?? 0)) } : {}),
     };
   });
 }

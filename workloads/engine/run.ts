@@ -5,11 +5,13 @@ import { SCHEMA_VERSION } from "../contract.ts";
 import type { RunResult, RunSpec, Step, StepResult } from "../contract.ts";
 import { driverFor } from "../drivers/index.ts";
 import { planStep } from "../sysbench/index.ts";
+import type { Barrier } from "./barrier.ts";
 import { PartialFile, StatusFile, writeAtomically } from "./output.ts";
 import { schedule } from "./schedule.ts";
 import type { Slot } from "./schedule.ts";
 import { summarize, sweeps } from "./summary.ts";
 import { ownSessions, runWindow } from "./window.ts";
+import type { Agreed } from "./window.ts";
 
 export const ENGINE_VERSION = "0.1.0";
 
@@ -31,6 +33,8 @@ export interface RunOptions {
   signal: AbortSignal;
   onLine(line: string): void;
   observer?: Observer | undefined;
+  /** Where several drivers wait for each other before each window. */
+  barrier?: Barrier | undefined;
   /** Facts for the result that were found before the run. */
   prepare?: RunResult["prepare"];
 }
@@ -49,11 +53,19 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
   save();
   const clock = new RunClock(spec, slots);
   let failure: string | null = null;
+  /** Windows that this driver has no share of. */
+  let idle = 0;
   try {
     for (const [i, slot] of slots.entries()) {
       if (options.signal.aborted) break;
       if (i > 0 && spec.restSeconds > 0) await sleep(1000 * spec.restSeconds, undefined, { signal: options.signal }).catch(() => {});
       if (options.signal.aborted) break;
+      if (ownSessions(spec, spec.steps[slot.step] as Step) < 1) {
+        options.onLine(`step ${i + 1}/${slots.length}: fewer threads than drivers, none of them here`);
+        await options.barrier?.arrive(windowPoint(i));
+        idle++;
+        continue;
+      }
       const window = await oneWindow(spec, slot, i, slots.length, clock, status, partial, options);
       result.steps.push(window);
       if (typeof window["serverVersion"] === "string") result.server ??= { version: window["serverVersion"] };
@@ -70,7 +82,7 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
     ...(failure === null ? [] : [failure]),
     ...result.steps.flatMap((s) => (s.complete ? [] : [`steps[${s.step}] repeat ${s.repeat}: ${s.incompleteReason ?? "incomplete"}`])),
   ];
-  result.complete = reasons.length === 0 && result.steps.length === slots.length;
+  result.complete = reasons.length === 0 && result.steps.length + idle === slots.length;
   if (result.complete) delete result.incompleteReason;
   else result.incompleteReason = reasons[0] ?? "not all windows ran";
   save();
@@ -93,7 +105,7 @@ async function oneWindow(
   options.onLine(announcement);
   tell("connecting", announcement, -step.warmupSeconds);
   const window = await runWindow(spec, slot, {
-    password: options.password, entry: options.entry, signal: options.signal, beginAt: clock.beginAt(index),
+    password: options.password, entry: options.entry, signal: options.signal, agree: () => agreeOn(options.barrier, index, clock),
     onOpen: () => options.observer?.open(),
     onLine: (line, interval, warmup) => {
       const text = `${index + 1}/${count} ${warmup ? "warm-up " : ""}${line}`;
@@ -109,11 +121,21 @@ async function oneWindow(
   return window;
 }
 
+const windowPoint = (index: number): string => `window ${index}`;
+
+async function agreeOn(barrier: Barrier | undefined, index: number, clock: RunClock): Promise<Agreed | undefined> {
+  if (barrier === undefined) {
+    const at = clock.beginAt(index);
+    return at === undefined ? undefined : { at, offset: null };
+  }
+  const go = await barrier.arrive(windowPoint(index));
+  return go && { at: go.at, offset: go };
+}
+
 /** Throws one line for a spec that the schema accepts and the engine can't run. */
 export function checkSpec(spec: RunSpec): void {
   spec.steps.forEach((step, i) => {
     planStep(spec, i);
-    if (ownSessions(spec, step) < 1) throw new Error(`steps[${i}].threads: got ${step.threads}, with ${spec.drivers?.count ?? 1} drivers at least that many are needed`);
     if (spec.data.tableSize < 1 && !["oltp_insert", "bulk_insert"].includes(step.workload)) throw new Error(`data.tableSize: got ${spec.data.tableSize}, ${step.workload} needs at least one row`);
   });
   const { drivers, target } = spec;

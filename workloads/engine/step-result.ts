@@ -1,5 +1,5 @@
 /** What a window's event loops report, as the contract's StepResult. */
-import type { Interval, RunSpec, Step, StepResult } from "../contract.ts";
+import type { Interval, RunSpec, Start, Step, StepResult } from "../contract.ts";
 import { addTally, tally } from "./counters.ts";
 import type { Gap, PartReport } from "./counters.ts";
 import { Latencies } from "./histogram.ts";
@@ -21,6 +21,8 @@ export interface WindowFacts {
   openedAt: number;
   /** From the opening to the end of the drain. */
   endedAfterMs: number;
+  /** One of several drivers. */
+  start?: Start;
   aborted: boolean;
   abortReason: string;
   stealPercent: number;
@@ -33,6 +35,7 @@ export function stepResult(facts: WindowFacts): StepResult {
   const total = tally();
   for (const report of reports) addTally(total, report.tally);
   const latencies = merge(reports.map((r) => r.latencies));
+  const service = step.rate ? merge(reports.flatMap((r) => (r.service ? [r.service] : []))) : null;
   const queries = { read: total.reads, write: total.writes, other: total.others, total: total.reads + total.writes + total.others };
   const seconds = windowSeconds(facts);
   const problems = [...new Set(facts.problems)];
@@ -49,8 +52,9 @@ export function stepResult(facts: WindowFacts): StepResult {
     transactions: total.events, queries,
     tps: seconds > 0 ? round(total.events / seconds, 3) : 0, qps: seconds > 0 ? round(queries.total / seconds, 3) : 0,
     latency: summary,
-    ...(step.rate ? { serviceLatency: merge(reports.flatMap((r) => (r.service ? [r.service] : []))).summary() } : {}),
+    ...(service ? { serviceLatency: service.summary() } : {}),
     ...(summary ? { histogram: latencies.encode() } : {}),
+    ...(service && service.count > 0 ? { serviceHistogram: service.encode() } : {}),
     errors: { total: total.errors, byCode: total.byCode, restarts: total.restarts },
     reconnects: total.reconnects,
     outage: outage(reports, facts),
@@ -60,6 +64,7 @@ export function stepResult(facts: WindowFacts): StepResult {
       eventLoopDelayP99Ms: Math.max(0, ...threads.map((t) => t.eventLoopDelayP99Ms)),
       ...judge(threads, summary?.p95 ?? null, facts.stealPercent),
       ...(path ? { path } : {}),
+      ...(facts.start ? { start: { ...facts.start, lateMs: round(facts.start.lateMs, 3) } } : {}),
       loops: facts.loopThreads.length, stealPercent: round(facts.stealPercent, 2), tcpRetransmits: facts.retransmits,
       networkMbit: seconds > 0 ? round((8 * sum((r) => r.bytes)) / seconds / 1e6, 3) : 0,
     },

@@ -1,6 +1,8 @@
 /** One window: its event loops start together, their intervals are laid side by side, and one StepResult comes out. */
 import { availableParallelism } from "node:os";
 import type { Interval, RunSpec, Step, StepResult } from "../contract.ts";
+import { epochNow } from "./clock.ts";
+import type { Offset } from "./clock.ts";
 import type { IntervalReport, PartReport } from "./counters.ts";
 import { Latencies } from "./histogram.ts";
 import { localLoop, workerLoop } from "./loops.ts";
@@ -15,12 +17,15 @@ export interface WindowOptions {
   /** The program itself, for worker threads. */
   entry: URL;
   signal: AbortSignal;
-  /** Epoch milliseconds at which the warm-up begins, when several drivers start together. */
-  beginAt?: number | undefined;
+  /** Several drivers: asked when the connections are open; resolves to the begin that they agreed on (epochNow()). */
+  agree?(): Promise<Agreed | undefined>;
   onLine(line: string, interval: Interval, warmup: boolean): void;
   /** Called when the window opens and when it is closed and drained, for the observation of servers. */
   onOpen?(): void;
 }
+
+/** When the warm-up begins, and how this driver's clock stands to the first driver's where that was compared. Milliseconds. */
+export interface Agreed { at: number; offset: Offset | null }
 
 /** Sessions per event loop from which on another loop pays. */
 const SESSIONS_PER_LOOP = 64;
@@ -57,10 +62,11 @@ export async function runWindow(spec: RunSpec, slot: Slot, options: WindowOption
     const problems: string[] = [];
     const connected = await connectAll(loops, spec, own, options.signal, problems);
     if (connected < own) problems.push(`only ${connected} of ${own} connections could be opened before the window${lastError(problems)}`);
-    const begin = Math.max(options.beginAt ?? 0, Date.now() + START_DELAY_MS);
+    const agreed = await options.agree?.();
+    const begin = Math.max(agreed?.at ?? 0, epochNow() + START_DELAY_MS);
     const open = begin + 1000 * step.warmupSeconds;
     const close = open + 1000 * step.durationSeconds;
-    const opening = setTimeout(() => options.onOpen?.(), Math.max(0, open - Date.now()));
+    const opening = setTimeout(() => options.onOpen?.(), Math.max(0, open - epochNow()));
     const before = readHost();
     const settled = await Promise.allSettled(loops.map((loop, i) => loop.run({ begin, open, close }).finally(() => collector.ended(i))));
     clearTimeout(opening);
@@ -72,8 +78,10 @@ export async function runWindow(spec: RunSpec, slot: Slot, options: WindowOption
     }
     collector.flush();
     return stepResult({
-      spec, slot, step, own, reports, intervals: collector.intervals, problems, openedAt: open,
-      endedAfterMs: Date.now() - open, aborted: options.signal.aborted, abortReason: String(options.signal.reason ?? "stopped"),
+      spec, slot, step, own, reports, intervals: collector.intervals, problems,
+      openedAt: Date.now() + open - epochNow(), endedAfterMs: epochNow() - open,
+      ...(agreed ? { start: { clockOffsetMs: agreed.offset?.offsetMs ?? null, clockUncertaintyMs: agreed.offset?.uncertaintyMs ?? null, lateMs: begin - agreed.at } } : {}),
+      aborted: options.signal.aborted, abortReason: String(options.signal.reason ?? "stopped"),
       stealPercent: stealPercent(before, after), retransmits: after.retransmits - before.retransmits, loopThreads: collector.threads,
     });
   } finally {
