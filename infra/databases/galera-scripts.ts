@@ -69,7 +69,7 @@ fi
 sha256sum ${CONF_PATH} | cut -c1-64 > /var/lib/mysql/meshbench-conf
 # The script that receives the state is started once the node is in; a server that answers had nothing to receive.
 deadline=$((SECONDS + ${member.timeoutSeconds}))
-until answers || pgrep -f 'wsrep_sst_[a-z0-9]+ .*joiner' >/dev/null; do
+until answers || pgrep -f '[w]srep_sst_[a-z0-9]+ .*joiner' >/dev/null; do
   if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
   [ $SECONDS -lt $deadline ] || fail "not in the primary component within ${member.timeoutSeconds} s"
   sleep 0.1
@@ -90,7 +90,7 @@ const LEFT_BEHIND_SECONDS = 10;
  * good: only a restart brings it back, by an incremental transfer.
  */
 function waitSynced(timeoutSeconds: number): string {
-  return `left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f wsrep_sst_ >/dev/null; }
+  return `left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f '[w]srep_sst_' >/dev/null; }
 deadline=$((SECONDS + ${timeoutSeconds})); since=
 until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_ready)" = ON ]; do
   if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi

@@ -22,7 +22,7 @@ fi
 sha256sum /etc/mysql/mariadb.conf.d/99-meshbench.cnf | cut -c1-64 > /var/lib/mysql/meshbench-conf
 # The script that receives the state is started once the node is in; a server that answers had nothing to receive.
 deadline=$((SECONDS + 300))
-until answers || pgrep -f 'wsrep_sst_[a-z0-9]+ .*joiner' >/dev/null; do
+until answers || pgrep -f '[w]srep_sst_[a-z0-9]+ .*joiner' >/dev/null; do
   if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
   [ $SECONDS -lt $deadline ] || fail "not in the primary component within 300 s"
   sleep 0.1

@@ -1,7 +1,7 @@
 status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
 fail() { echo "$(hostname): $*" >&2; journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true; exit 1; }
-left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f wsrep_sst_ >/dev/null; }
+left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f '[w]srep_sst_' >/dev/null; }
 deadline=$((SECONDS + 1800)); since=
 until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_ready)" = ON ]; do
   if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi

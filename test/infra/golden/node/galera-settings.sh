@@ -7,7 +7,7 @@ if [ -s "$file" ] && [ "$(cat "$file")" != abcdef0123456789 ]; then
   systemctl restart mariadb || fail "mariadb did not start with the changed settings"
 fi
 echo abcdef0123456789 > "$file"
-left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f wsrep_sst_ >/dev/null; }
+left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f '[w]srep_sst_' >/dev/null; }
 deadline=$((SECONDS + 1800)); since=
 until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_ready)" = ON ]; do
   if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
