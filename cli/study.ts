@@ -10,6 +10,8 @@ import { beyond, estimateLeg, total } from "./study/estimate.ts";
 import { Journal, legId } from "./study/journal.ts";
 import { reportStudy, runLegs } from "./study/run.ts";
 import { readStackFile, studiesDir } from "./study/stack.ts";
+import { withLock } from "../tools/lock.ts";
+import { openProject } from "../tools/project.ts";
 
 interface Options { scale?: string; results: string; dryRun?: boolean; fresh?: boolean; keepOnFailure?: boolean; parallel: string; hours?: string; money?: string }
 
@@ -23,13 +25,14 @@ export function register(program: Command): void {
     .option("--dry-run", "list the legs, the estimated time and cost, and do nothing")
     .option("--fresh", "begin anew although an unfinished run of this study is there")
     .option("--keep-on-failure", "leave a failed leg's stack up")
-    .option("--parallel <n>", "legs at once, where none has local nodes", "1")
+    .option("--parallel <n>", "legs at once, where they share no host: a leg with local nodes runs alone", "1")
     .option("--hours <n>", "time limit, over the file's own").option("--money <n>", "spending limit, over the file's own")
     .action((file: string, options: Options) => guarded(() => run(file, options)));
   command("report", "the report over the legs that are done")
     .action((file: string, options: Options) => guarded(async () => {
       const { plan, legs } = load(file, options);
-      const { journal } = Journal.open(studiesDir(options.results), plan, options.scale, false);
+      const journal = Journal.last(studiesDir(options.results), plan, options.scale);
+      if (!journal) throw new ReportError(`${file}: has not been run${options.scale === undefined ? "" : ` at scale ${options.scale}`} with results in ${options.results}/`);
       await show(plan, legs, journal);
     }));
 }
@@ -59,21 +62,28 @@ async function run(file: string, options: Options): Promise<void> {
   const { plan, legs } = load(file, options);
   const parallel = Number(options.parallel);
   if (!(Number.isInteger(parallel) && parallel >= 1)) throw new ReportError(`--parallel: got ${options.parallel}, allowed is a whole number from 1`);
-  const estimates = legs.map(estimateLeg), sum = total(estimates);
+  const sum = total(legs, parallel);
   const cost = sum.money === null ? "no price given" : `about ${sum.money.toFixed(2)} ${sum.currency}`;
   if (options.dryRun) {
     const table = new Table({ head: ["leg", "sites", "profile", "min", "cost"], style: { head: [], border: [] } });
-    for (const [i, leg] of legs.entries()) {
-      const { config } = leg.cell, e = estimates[i]!;
+    for (const leg of legs) {
+      const { config } = leg.cell, e = estimateLeg(leg);
       table.push([legId(leg), config.sites.map((s) => `${s.name}: ${s.nodes} ${s.kind}`).join(", "), config.profileName, (e.seconds / 60).toFixed(1), e.money === null ? "-" : `${e.money.toFixed(2)} ${e.currency}`]);
     }
     process.stdout.write(`${table.toString()}\n`);
   }
   const say = (line: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
-  process.stderr.write(`${plan.name}: ${legs.length} legs, about ${(sum.seconds / 3600).toFixed(2)} h, ${cost}\n`);
-  if (sum.money !== null || sum.seconds > 0) refuse(plan, sum.seconds, sum.money ?? 0, sum.currency);
+  process.stderr.write(`${plan.name}: ${legs.length} legs, about ${(sum.seconds / 3600).toFixed(2)} h${parallel > 1 ? ` with up to ${parallel} at once` : ""}, ${cost}\n`);
+  refuse(plan, sum.seconds, sum.money ?? 0, sum.currency);
   if (options.dryRun) return;
 
+  // Stacks belong to the project, wherever results go: two runs of studies of one name would pull at the same ones.
+  await withLock(join(openProject().private, `study-${plan.name}.lock`), () => carryOut(plan, legs, options, parallel, say), (pid) => {
+    throw new ReportError(`${plan.name}: process ${pid} is running a study of this name, whose stacks have the same names; wait for it, or give this one another name`);
+  });
+}
+
+async function carryOut(plan: Study, legs: Leg[], options: Options, parallel: number, say: (line: string) => void): Promise<void> {
   const { journal, resumed } = Journal.open(studiesDir(options.results), plan, options.scale, options.fresh ?? false);
   say(`${resumed ? "goes on" : "begins"} in ${journal.dir}`);
   const stop = new AbortController();

@@ -3,6 +3,7 @@ import { costOf } from "../../infra/cost/cost.ts";
 import { loadSeconds } from "../../infra/config/profiles.ts";
 import { planNodes } from "../../infra/topology.ts";
 import type { Leg } from "./file.ts";
+import { makespan, mayRunTogether } from "./schedule.ts";
 
 export interface LegEstimate {
   seconds: number;
@@ -33,16 +34,18 @@ export function estimateLeg({ cell: { config } }: Leg): LegEstimate {
 
 export interface Total { seconds: number; money: number | null; currency: string | null }
 
-export function total(estimates: LegEstimate[]): Total {
-  const priced = estimates.filter((e) => e.money !== null);
+/** Time on the clock with `parallel` legs at once, and the money of all. */
+export function total(legs: Leg[], parallel: number): Total {
+  const estimates = new Map(legs.map((leg) => [leg, estimateLeg(leg)]));
+  const priced = [...estimates.values()].filter((e) => e.money !== null);
   return {
-    seconds: estimates.reduce((sum, e) => sum + e.seconds, 0),
+    seconds: makespan(legs, parallel, mayRunTogether, (leg) => estimates.get(leg)!.seconds),
     money: priced.length > 0 ? priced.reduce((sum, e) => sum + e.money!, 0) : null,
     currency: priced[0]?.currency ?? null,
   };
 }
 
-/** Why a leg must not begin: undefined when both limits hold with it. `spent` is what the legs before it took. */
+/** Why a leg must not begin: undefined when both limits hold with it. `spent` is what the legs before it took, and what those under way will. */
 export function beyond(limits: { hours?: number | undefined; money?: number | undefined }, spent: { seconds: number; money: number }, next: LegEstimate): string | undefined {
   const seconds = spent.seconds + next.seconds, money = spent.money + (next.money ?? 0);
   if (limits.hours !== undefined && seconds > limits.hours * 3600)

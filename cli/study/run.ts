@@ -1,7 +1,6 @@
-/** A study from its file to its report: legs one after the other, each on disk when it is done. */
+/** A study from its file to its report: its legs in their order, each on disk when it is done. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import pLimit from "p-limit";
 import type { RunResult } from "../../workloads/contract.ts";
 import { compare } from "../../report/compare/compare.ts";
 import { subjectOf, type Subject } from "../../report/model.ts";
@@ -10,10 +9,11 @@ import { findPublished } from "../../report/published/index.ts";
 import { publishedSubject } from "../../report/published/set.ts";
 import { renderTerminal } from "../../report/render/terminal.ts";
 import { writeWhole } from "../../report/write.ts";
-import { beyond, estimateLeg } from "./estimate.ts";
+import { beyond, estimateLeg, type LegEstimate } from "./estimate.ts";
 import { Journal, legId } from "./journal.ts";
 import { pool } from "./pool.ts";
-import { LegError, runLeg } from "./stack.ts";
+import { isLocal, mayRunTogether, runTogether } from "./schedule.ts";
+import { runLeg } from "./stack.ts";
 import type { Leg, Study } from "./file.ts";
 
 export interface StudyOptions {
@@ -27,28 +27,38 @@ export interface StudyOptions {
 
 export interface Outcome { done: number; failed: string[]; stopped?: string }
 
-/** Runs what is not done yet. A failed leg does not end the study; a limit or a signal does, after what is under way. */
-export async function runLegs(study: Study, legs: Leg[], options: StudyOptions): Promise<Outcome> {
+/**
+ * Runs what is not done yet. A failed leg does not end the study; a limit or a signal does, after what is under way.
+ * `run` is how one leg is run; its promise is that of `runLeg`.
+ */
+export async function runLegs(study: Study, legs: Leg[], options: StudyOptions, run: typeof runLeg = runLeg): Promise<Outcome> {
   const { journal, say, signal } = options;
   const finished = journal.done();
   const failed: string[] = [];
+  const underWay = new Map<string, { estimate: LegEstimate; took: () => number }>();
   let stopped: string | undefined, done = finished.size, position = 0;
+
+  /** Legs under way have spent what they were estimated at, or more. */
+  const spent = (): { seconds: number; money: number } => {
+    const { seconds, money } = journal.spent(new Set(underWay.keys()));
+    return { seconds, money: [...underWay.values()].reduce((sum, leg) => sum + Math.max(leg.estimate.money ?? 0, leg.took()), money) };
+  };
 
   const one = async (leg: Leg): Promise<void> => {
     const id = legId(leg), label = `leg ${++position} of ${legs.length}, ${id}`;
     if (finished.has(id)) { say(`${label}: done before, kept`); return; }
+    const estimate = estimateLeg(leg);
     if (signal.aborted) stopped = "interrupted";
-    if (stopped === undefined) stopped = beyond(study.limits, journal.spent(), estimateLeg(leg));
+    stopped ??= beyond(study.limits, spent(), estimate);
     if (stopped !== undefined) return;
-    const began = Date.now(), estimate = estimateLeg(leg);
-    const took = (): { seconds: number; money: number } => {
-      const seconds = (Date.now() - began) / 1000;
-      return { seconds, money: ((estimate.perHour ?? 0) * seconds) / 3600 };
-    };
+    const began = Date.now(), stands = journal.openSince(id) ?? began;
+    const took = (): { seconds: number; money: number } =>
+      ({ seconds: (Date.now() - began) / 1000, money: ((estimate.perHour ?? 0) * (Date.now() - stands)) / 3_600_000 });
     say(`${label}: begins, about ${Math.ceil(estimate.seconds / 60)} min`);
     journal.add({ event: "leg-begun", leg: id });
+    underWay.set(id, { estimate, took: () => took().money });
     try {
-      const resultFile = await runLeg(leg, {
+      const resultFile = await run(leg, {
         results: options.results, keepOnFailure: options.keepOnFailure, signal, log: join(journal.dir, `${leg.cell.name}-${leg.repeat + 1}.log`),
         say: (line) => say(`${label}: ${line}`),
       });
@@ -56,27 +66,19 @@ export async function runLegs(study: Study, legs: Leg[], options: StudyOptions):
       done++;
       say(`${label}: done in ${Math.round(took().seconds)} s, ${resultFile}`);
     } catch (error) {
-      const why = error instanceof LegError || error instanceof Error ? error.message : String(error);
+      const why = error instanceof Error ? error.message : String(error);
       journal.add({ event: "leg-failed", leg: id, why, ...took() });
       if (signal.aborted) { stopped = "interrupted"; return; }
       failed.push(`${id}: ${why}`);
       say(`${label}: FAILED after ${Math.round(took().seconds)} s: ${why}`);
+    } finally {
+      underWay.delete(id);
     }
   };
 
-  // Legs with local nodes share this machine's processors and would measure each other; a leg's repeats share a stack name.
-  const alone = legs.some((l) => l.cell.config.sites.some((s) => s.kind === "local"));
-  if (alone && options.parallel > 1) say("legs with local nodes run one at a time: they share this machine");
-  const limit = pLimit(alone ? 1 : options.parallel);
-  const rounds = alone ? [legs] : groupBy(legs, (l) => l.repeat);
-  for (const round of rounds) await Promise.all(round.map((leg) => limit(() => one(leg))));
+  if (options.parallel > 1 && legs.some(isLocal)) say("a leg with local nodes runs alone: they share this machine");
+  await runTogether(legs, options.parallel, mayRunTogether, one);
   return { done, failed, ...(stopped === undefined ? {} : { stopped }) };
-}
-
-function groupBy<T>(list: T[], key: (value: T) => number): T[][] {
-  const groups = new Map<number, T[]>();
-  for (const value of list) groups.set(key(value), [...(groups.get(key(value)) ?? []), value]);
-  return [...groups.values()];
 }
 
 /** The report over everything that is done: page and text, in the study's folder. Returns their paths and the text. */

@@ -13,6 +13,7 @@ export interface LegOptions {
   /** Leave the stack up when the leg failed, to look at it. */
   keepOnFailure: boolean;
   say: (line: string) => void;
+  /** Set off by Ctrl-C, which the engine hears by itself: a second signal from here would make it leave things half done. */
   signal: AbortSignal;
   /** Everything that the engine prints, kept in this file. */
   log: string;
@@ -25,12 +26,13 @@ export async function runLeg(leg: Leg, options: LegOptions): Promise<string> {
   const project = openProject();
   const { stack } = leg;
   const env = { MESHBENCH_RESULTS: options.results };
-  const engine = (args: string[], more: { destroying?: boolean; signal?: AbortSignal } = {}): Promise<{ code: number; output: string }> =>
+  const engine = (args: string[], more: { destroying?: boolean } = {}): Promise<{ code: number; output: string }> =>
     captured(args, { project, stack, env, ...more }, options);
   await ensureStack(project, leg, options);
   try {
+    if (options.signal.aborted) throw new LegError("interrupted");
     options.say("up");
-    const up = await engine(["up", "--yes", "--skip-preview", "--suppress-outputs", "--non-interactive", "--stack", stack], { signal: options.signal });
+    const up = await engine(["up", "--yes", "--skip-preview", "--suppress-outputs", "--non-interactive", "--stack", stack]);
     if (options.signal.aborted) throw new LegError("interrupted");
     if (up.code !== 0) throw new LegError(`up failed: ${lastError(up.output)}`);
     const { output } = await engine(["stack", "output", "resultFile", "--stack", stack]);
@@ -39,7 +41,7 @@ export async function runLeg(leg: Leg, options: LegOptions): Promise<string> {
     await takeDown(engine, leg, options);
     return file;
   } catch (error) {
-    if (options.keepOnFailure) options.say(`left up to look at: npm run pulumi -- destroy -s ${stack}`);
+    if (options.keepOnFailure && !options.signal.aborted) options.say(`left up to look at: npm run pulumi -- destroy -s ${stack}`);
     else await takeDown(engine, leg, options).catch((e: Error) => options.say(e.message));
     throw error;
   }

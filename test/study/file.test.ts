@@ -74,8 +74,9 @@ test("mistakes end in a sentence that names the key", () => {
 
 test("a study that would exceed its limits says by how much", () => {
   const study = parseStudy(minimal, "s.yaml");
-  const estimates = legsOf(study, cellsOf(study, undefined, none), 2).map(estimateLeg);
-  const sum = total(estimates);
+  const legs = legsOf(study, cellsOf(study, undefined, none), 2);
+  const estimates = legs.map(estimateLeg), sum = total(legs, 4);
+  assert.equal(sum.seconds, estimates.reduce((s, e) => s + e.seconds, 0), "legs with local nodes run one at a time, whatever is asked for");
   assert.ok(sum.seconds > 8 * 7, "eight legs with three windows of two seconds and their warm-up");
   assert.equal(sum.money, null, "local nodes have no price, so none is invented");
   assert.equal(beyond({ hours: 1000 }, { seconds: 0, money: 0 }, { ...estimates[0]!, seconds: sum.seconds }), undefined);
