@@ -5,11 +5,13 @@ import type { RunSpecInput } from "../workloads/contract.ts";
 import { onNode, type Node } from "./node.ts";
 import { checkout } from "./paths.ts";
 import type { Shipment } from "./benchmark/bundle.ts";
+import { driverSpec } from "./benchmark/spec.ts";
 import type { RunSummary } from "./benchmark/summary.ts";
 import { installScript } from "./benchmark/unit.ts";
 
 export interface BenchmarkArgs {
-  driver: Node;
+  /** One or several; the first makes the tables. */
+  drivers: Node[];
   spec: RunSpecInput;
   runKey: string;
   runtime: Shipment;
@@ -30,31 +32,33 @@ export class Benchmark extends pulumi.ComponentResource {
 
   constructor(args: BenchmarkArgs, opts?: pulumi.ComponentResourceOptions) {
     super("meshbench:index:Benchmark", "benchmark", {}, opts);
-    const shipped = this.ship(args);
-    const installed = this.install(args);
-    const collected = this.collect(args, [shipped, installed]);
+    const shipped = args.drivers.map((driver) => this.ship(args, driver));
+    const installed = args.drivers.map((driver, i) => this.install(args, driver, i));
+    const collected = this.collect(args, [...shipped, ...installed]);
     this.summary = collected.stdout.apply((text) => JSON.parse(text) as RunSummary);
     this.registerOutputs();
   }
 
   /** Depends on the driver node alone, and so runs beside everything that is still being built. */
-  private ship({ driver, runtime, bundle }: BenchmarkArgs): pulumi.Resource {
+  private ship({ runtime, bundle }: BenchmarkArgs, driver: Node): pulumi.Resource {
     const input = driver.connection.apply((connection) => JSON.stringify({ connection, sudo: driver.sudo, files: [runtime, bundle] }));
-    return this.program("driver-runtime", "infra/benchmark/ship.ts", input, [runtime.sha256, bundle.sha256], driver, []);
+    return this.program(`${driver.name}-runtime`, "infra/benchmark/ship.ts", input, [runtime.sha256, bundle.sha256], driver, []);
   }
 
-  private install({ driver, spec, runKey, runtime, bundle, password, measured, after, counters }: BenchmarkArgs): remote.Command {
-    const text = measured.apply((more) => JSON.stringify({ ...spec, context: { ...spec.context, ...more } }));
-    return onNode("run-spec", driver, {
-      script: installScript(runKey, runtime.target, bundle.target, counters),
+  /** Only the first driver asks the proxy what it has routed. */
+  private install({ drivers, spec, runKey, runtime, bundle, password, measured, after, counters }: BenchmarkArgs, driver: Node, index: number): remote.Command {
+    const text = measured.apply((more) => JSON.stringify({ ...driverSpec(spec, runKey, drivers, index), context: { ...spec.context, ...more } }));
+    return onNode(index === 0 ? "run-spec" : `${driver.name}-run-spec`, driver, {
+      script: installScript(runKey, runtime.target, bundle.target, index === 0 ? counters : undefined),
       stdin: pulumi.interpolate`${password}\n${text}`,
       triggers: [runKey],
     }, { parent: this, dependsOn: after });
   }
 
-  private collect({ driver, runKey, resultsDir }: BenchmarkArgs, dependsOn: pulumi.Resource[]): local.Command {
-    const input = driver.connection.apply((connection) => JSON.stringify({ connection, sudo: driver.sudo, runKey, resultsDir }));
-    return this.program("run", "infra/benchmark/collect.ts", input, [runKey], driver, dependsOn);
+  private collect({ drivers, runKey, resultsDir }: BenchmarkArgs, dependsOn: pulumi.Resource[]): local.Command {
+    const reached = (all: Node[]) => pulumi.all(all.map((node) => node.connection.apply((connection) => ({ name: node.name, roles: node.roles, connection, sudo: node.sudo }))));
+    const input = reached(drivers).apply((driving) => JSON.stringify({ drivers: driving, runKey, resultsDir }));
+    return this.program("run", "infra/benchmark/collect.ts", input, [runKey], drivers[0]!, dependsOn);
   }
 
   private program(name: string, path: string, stdin: pulumi.Output<string>, triggers: string[], driver: Node, dependsOn: pulumi.Resource[]): local.Command {

@@ -34,7 +34,6 @@ export async function topology(): Promise<Outputs> {
   const proxy = createProxy(nodes, database, config, mesh.ready);
 
   const [runtime, bundle] = await Promise.all([nodeRuntime(), bundleLoadEngine(root)]);
-  const driver = withRole(nodes, "driver")[0]!;
   const spec = planSpec(config, plans, proxy ?? { endpoints: database.endpoints, policy: "round-robin" });
   const run = runKey(spec, [bundle], config);
   const serving = [...database.dependencies, ...(proxy?.dependencies ?? [])];
@@ -44,7 +43,7 @@ export async function topology(): Promise<Outputs> {
   const cost = costOf(config, plans);
   const facts = pulumi.all([database.ready, proxy?.facts, measurement.matrix, standIns, nodeFacts]);
   const benchmark = new Benchmark({
-    driver, spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `${process.env["MESHBENCH_RESULTS"] ?? "results"}/${stack}`,
+    drivers: withRole(nodes, "driver"), spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `${process.env["MESHBENCH_RESULTS"] ?? "results"}/${stack}`,
     after: [...serving, measurement], counters: proxy?.counters,
     measured: facts.apply(([db, px, rttMatrix, named, seen]): Record<string, unknown> => ({
       project, stack, rttMatrix, standIns: named, nodes: seen, ...(cost === undefined ? {} : { cost }),

@@ -15,7 +15,8 @@ export interface NodePlan {
   segment: number;
 }
 
-/** Host numbers in a site's sixteen addresses: 1..12 database nodes, then these. */
+/** Host numbers in a site's sixteen addresses: database nodes from 1 up, further drivers from 12 down, then these. */
+export const DATABASE_HOSTS = 12;
 const PROXY_HOST = 13;
 const DRIVER_HOST = 14;
 
@@ -23,6 +24,9 @@ const DRIVER_HOST = 14;
 export function homeSite(config: Config): string {
   return (config.sites.find((s) => s.nodes > 0) ?? config.sites[0]!).name;
 }
+
+/** The site of the drivers' own nodes. */
+export const driverSite = (config: Config): string => config.driver.site ?? config.proxy.site ?? homeSite(config);
 
 export function planNodes(config: Config): NodePlan[] {
   const slots = meshSlots(config.sites);
@@ -33,15 +37,16 @@ export function planNodes(config: Config): NodePlan[] {
 
   const { proxy, driver } = config;
   const proxySite = proxy.site ?? homeSite(config);
-  const driverSite = driver.site ?? proxySite;
   const siteOf = (name: string): Site => config.sites.find((s) => s.name === name)!;
   if (proxy.kind !== "none") {
     if (proxy.placement === "own") nodes.push(at(siteOf(proxySite), "proxy", PROXY_HOST, ["proxy"]));
     if (proxy.placement === "database") nodes.find((n) => n.site === proxySite && n.roles.includes("database"))!.roles.push("proxy");
   }
-  if (driver.placement === "own")
-    nodes.push(at(siteOf(driverSite), "driver", DRIVER_HOST, proxy.kind !== "none" && proxy.placement === "driver" ? ["driver", "proxy"] : ["driver"]));
-  else nodes.find((n) => n.roles.includes("proxy"))!.roles.push("driver");
+  if (driver.placement === "own") {
+    const site = siteOf(driverSite(config));
+    nodes.push(at(site, "driver", DRIVER_HOST, proxy.kind !== "none" && proxy.placement === "driver" ? ["driver", "proxy"] : ["driver"]));
+    for (let n = 2; n <= driver.nodes; n++) nodes.push(at(site, `driver-${n}`, DATABASE_HOSTS + 2 - n, ["driver"]));
+  } else nodes.find((n) => n.roles.includes("proxy"))!.roles.push("driver");
   return nodes;
 }
 

@@ -40,6 +40,17 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
   };
 }
 
+/** Where the first driver waits for the others, on its mesh address. */
+export const MEET_PORT = 4010;
+
+/** What one of the drivers is told. Of several, the first makes the tables and looks at the database nodes, for all. */
+export function driverSpec(spec: RunSpecInput, runKey: string, drivers: Pick<NodePlan, "meshAddress">[], index: number): RunSpecInput {
+  const [first] = drivers;
+  if (first === undefined || drivers.length === 1) return spec;
+  const meet = { host: first.meshAddress, port: MEET_PORT, key: runKey };
+  return { ...spec, drivers: { index, count: drivers.length, meet }, ...(index === 0 ? {} : { observe: [] }) };
+}
+
 /**
  * A run asked for by name works on tables that an earlier one has written to. With the same seed it would write the same
  * texts again, which a server leaves out: so the name is part of its seed.

@@ -53,6 +53,15 @@ export function startScript(runKey: string): string {
 fi`;
 }
 
+/** For several drivers: what an earlier attempt left is no part of the next one, in which all take part from its beginning. */
+export function restartScript(runKey: string): string {
+  const unit = `meshbench-run@${runKey}.service`, dir = `${RUNS_DIR}/${runKey}`;
+  return `systemctl stop ${unit} 2>/dev/null || true
+systemctl reset-failed ${unit} 2>/dev/null || true
+rm -f ${dir}/exit ${dir}/result.json ${dir}/log
+systemctl start ${unit}`;
+}
+
 /** First line: `<unit state> <exit code or ->`; then what the log holds beyond `offset` bytes, 64 KiB at most. */
 export function pollScript(runKey: string, offset: number): string {
   const dir = `${RUNS_DIR}/${runKey}`;
@@ -60,6 +69,9 @@ export function pollScript(runKey: string, offset: number): string {
 echo "$state $(cat ${dir}/exit 2>/dev/null || echo -)"
 tail -c +${offset + 1} ${shellQuote(`${dir}/log`)} 2>/dev/null | head -c 65536 || true`;
 }
+
+/** The unit has come to an end, or never began. */
+export const isOver = (poll: Pick<Poll, "state">): boolean => !["active", "activating", "deactivating", "reloading"].includes(poll.state);
 
 export interface Poll { state: string; exit: number | null; log: Buffer }
 

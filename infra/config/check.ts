@@ -7,6 +7,7 @@ import { checkAws } from "./aws-check.ts";
 import { checkPlaces } from "./places.ts";
 import { describe } from "./describe.ts";
 import { meshSlots } from "../mesh/plan.ts";
+import { DATABASE_HOSTS, driverSite } from "../topology.ts";
 import { WORKLOADS } from "../../workloads/contract.ts";
 
 /** Connections that the server keeps for others than the load: health checks, facts, an operator. */
@@ -39,6 +40,7 @@ export function checkConfig(raw: Record<string, unknown>): Checked {
   problems.push(...checkPlaces(config), ...checkAws(config));
   checkDatabase(config, problems);
   checkProxy(config, problems, warnings);
+  checkDrivers(config, problems, warnings);
   for (const [i, step] of config.profile.steps.entries()) {
     if (!(WORKLOADS as readonly string[]).includes(step.workload))
       problems.push(`meshbench:profile.steps[${i}].workload is "${step.workload}", allowed is one of ${WORKLOADS.join(", ")}`);
@@ -110,6 +112,23 @@ function checkProxy(config: Config, problems: string[], warnings: string[]): voi
   const site = config.sites.find((s) => s.name === proxy.site);
   if (proxy.placement === "database" && site && site.nodes === 0)
     problems.push(`meshbench:proxy.placement is "database", but site "${site.name}" has no database node`);
+}
+
+/** The further drivers have the mesh addresses below the proxy's, which a site's last database nodes would have. */
+function checkDrivers(config: Config, problems: string[], warnings: string[]): void {
+  const { driver, proxy } = config;
+  if (driver.nodes === 1) return;
+  if (driver.placement === "proxy") {
+    problems.push(`meshbench:driver.nodes is ${driver.nodes}, but meshbench:driver.placement is "proxy", which is one node; allowed is 1, or placement "own"`);
+    return;
+  }
+  const site = config.sites.find((s) => s.name === driverSite(config));
+  if (site && site.nodes + driver.nodes - 1 > DATABASE_HOSTS)
+    problems.push(`meshbench:driver.nodes is ${driver.nodes}, but site "${site.name}" has ${site.nodes} database nodes; allowed there are at most ${DATABASE_HOSTS + 1 - site.nodes} (a site has ${DATABASE_HOSTS} mesh addresses for database nodes and further drivers), or another meshbench:driver.site`);
+  const named = config.sites.findIndex((s) => s.name === "driver" && s.nodes > 1);
+  if (named !== -1) problems.push(`meshbench:sites[${named}].name is "driver", whose database nodes would be called driver-2 and so on, as are the further nodes of meshbench:driver.nodes ${driver.nodes}; give the site another name`);
+  if (proxy.kind !== "none" && proxy.placement === "driver")
+    warnings.push(`meshbench:proxy.placement is "driver": the proxy stands on the first of ${driver.nodes} drivers, which shares its processors with it, and the others reach it over the network; with "own" all drivers are alike`);
 }
 
 export const databaseNodes = (config: Config): number => config.sites.reduce((sum, s) => sum + s.nodes, 0);

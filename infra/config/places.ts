@@ -4,7 +4,7 @@ import { checkProxmoxSite, profileOf, type ProxmoxSite } from "./proxmox.ts";
 import { checkReach } from "./reach.ts";
 import type { Config } from "./schema.ts";
 import { checkSshSite } from "./ssh.ts";
-import { homeSite } from "../topology.ts";
+import { driverSite, homeSite } from "../topology.ts";
 
 /** One sentence per problem. */
 export function checkPlaces(config: Config): string[] {
@@ -18,12 +18,12 @@ export function checkPlaces(config: Config): string[] {
   return [...new Set(problems), ...checkReach(config)];
 }
 
-/** Database nodes of a site, and the nodes of their own that proxy and driver have there. */
+/** Database nodes of a site, and the nodes of their own that proxy and drivers have there. */
 function nodesAt(config: Config, name: string): number {
   const proxyAt = config.proxy.site ?? homeSite(config);
   const ownProxy = config.proxy.kind !== "none" && config.proxy.placement === "own" && proxyAt === name;
-  const ownDriver = config.driver.placement === "own" && (config.driver.site ?? proxyAt) === name;
-  return (config.sites.find((s) => s.name === name)?.nodes ?? 0) + Number(ownProxy) + Number(ownDriver);
+  const ownDrivers = config.driver.placement === "own" && driverSite(config) === name ? config.driver.nodes : 0;
+  return (config.sites.find((s) => s.name === name)?.nodes ?? 0) + Number(ownProxy) + ownDrivers;
 }
 
 function checkDisks(site: ProxmoxSite, key: string, config: Config): string[] {

@@ -58,6 +58,8 @@ export const driverSchema = z.strictObject({
   /** own: a node of its own; proxy: on the proxy's node, as the hybrid study had it. */
   placement: z.enum(["own", "proxy"]).default("own"),
   site: siteName.optional(),
+  /** Nodes that make the load together, each its share of a step's threads or rate: for a database that one node cannot saturate. */
+  nodes: z.number().int().min(1).max(8).default(1),
   /** Events before a reconnect, TLS and the like: passed on to the load engine. */
   reconnect: z.union([z.enum(["never", "random"]), z.number().int().positive()]).default("never"),
   preparedStatements: z.enum(["auto", "disable"]).default("auto"),

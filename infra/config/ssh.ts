@@ -17,7 +17,7 @@ export const sshHost = z.strictObject({
 export const sshSite = z.strictObject({
   ...siteCommon,
   kind: z.literal("ssh"),
-  /** In this order: the database nodes, then the proxy's own node, then the driver's, as far as they stand here. */
+  /** In this order: the database nodes, then the proxy's own node, then the drivers', as far as they stand here. */
   hosts: z.array(sshHost).min(1).max(14),
   user: z.string().min(1).default("root"),
   port: z.number().int().min(1).max(65_535).default(22),

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { planSpec, runKey } from "../../infra/benchmark/spec.ts";
+import { driverSpec, planSpec, runKey } from "../../infra/benchmark/spec.ts";
 import { saveResult } from "../../infra/benchmark/save.ts";
 import { summarize } from "../../infra/benchmark/summary.ts";
 import { parsePoll, RUN_ID_PLACEHOLDER } from "../../infra/benchmark/unit.ts";
@@ -30,6 +30,20 @@ test("a planned spec is a valid one, and says which nodes are observed", () => {
   assert.equal(spec.target.passwordFile !== undefined && !JSON.stringify(spec).includes("password\":"), true, "the password stands in a file, never in the spec");
   assert.deepEqual(spec.context.topology!.sites, [{ name: "east", kind: "local", nodes: 2 }, { name: "west", kind: "local", nodes: 1 }]);
   assert.equal(spec.context.topology!.links[0]!.rttMs, 10);
+});
+
+test("of several drivers each has the same spec and its own place; one driver's spec is what it always was", () => {
+  const config = configOf({ profile: steps(5), driver: { nodes: 3 }, runId: "r1" });
+  const nodes = planNodes(config), drivers = nodes.filter((n) => n.roles.includes("driver"));
+  const spec = planSpec(config, nodes, TARGET);
+  const parts = drivers.map((_, i) => runSpecSchema.parse(driverSpec(spec, "0123456789ab", drivers, i)));
+  const meet = { host: drivers[0]!.meshAddress, port: 4010, key: "0123456789ab" };
+  assert.deepEqual(parts.map((p) => p.drivers), [0, 1, 2].map((index) => ({ index, count: 3, meet })));
+  assert.deepEqual(parts.map((p) => p.observe.length), [3, 0, 0], "one driver looks at the database nodes");
+  for (const part of parts) assert.deepEqual({ ...part, drivers: 0, observe: 0 }, { ...parts[0]!, drivers: 0, observe: 0 });
+  const one = configOf({ profile: steps(5) });
+  const alone = planSpec(one, planNodes(one), TARGET);
+  assert.deepEqual(driverSpec(alone, "0123456789ab", planNodes(one).slice(-1), 0), alone);
 });
 
 test("without a run id the driver names the run when it begins", () => {
@@ -63,6 +77,7 @@ test("whatever makes another run changes the key", () => {
     ["a server variable", keyOf({ profile: steps(5), database: { variables: { sync_binlog: 0 } } })],
     ["the state transfer", keyOf({ profile: steps(5), database: { sstMethod: "mariabackup" } })],
     ["the proxy", keyOf({ profile: steps(5), proxy: { routing: "writer" } })],
+    ["a driver more", keyOf({ profile: steps(5), driver: { nodes: 2 } })],
     ["the reconnects", keyOf({ profile: steps(5), driver: { reconnect: "random" } })],
   ];
   const all = [["as it was", keyOf({ profile: steps(5) })], ...others];

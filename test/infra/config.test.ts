@@ -60,6 +60,11 @@ const MISTAKES: [string, Record<string, unknown>, string, ...RegExp[]][] = [
   ["a driver on a proxy that there is not", { proxy: { kind: "none" }, driver: { placement: "proxy" } }, "meshbench:driver.placement", /"none"/],
   ["a proxy on a database node where none is", { sites: [site("east", 1), site("west", 0)], proxy: { placement: "database", site: "west" } }, "meshbench:proxy.placement", /"west"/],
   ["a proxy that there is not", { proxy: { kind: "nginx" } }, "meshbench:proxy.kind", /"nginx"/, /maxscale/],
+  ["several drivers on the proxy's one node", { proxy: { placement: "own" }, driver: { placement: "proxy", nodes: 2 } }, "meshbench:driver.nodes", /is 2/, /allowed is 1, or placement "own"/],
+  ["more drivers than a site has addresses for", { sites: [site("east", 11)], driver: { nodes: 3 } }, "meshbench:driver.nodes", /is 3/, /"east" has 11/, /at most 2/],
+  ["more drivers than are allowed", { driver: { nodes: 9 } }, "meshbench:driver.nodes", /9/, /8/],
+  ["no driver", { driver: { nodes: 0 } }, "meshbench:driver.nodes", /0/, /1/],
+  ["a site whose nodes would have the drivers' names", { sites: [site("driver", 2)], driver: { nodes: 2 } }, "meshbench:sites[0].name", /"driver"/, /driver-2/],
   ["a reconnect that there is not", { driver: { reconnect: "often" } }, "meshbench:driver.reconnect", /"often"/, /never/],
   ["MaxScale's parameters for HAProxy", { proxy: { kind: "haproxy", monitor: { monitor_interval: "1s" } } }, "meshbench:proxy.monitor", /"haproxy"/],
   ["MaxScale without Galera", { sites: [site("east", 1)], database: { engine: "mariadb" }, proxy: { kind: "maxscale" } }, "meshbench:proxy.kind", /galeramon/],
@@ -100,6 +105,20 @@ test("an even number of nodes is a warning, an odd one is none", () => {
   const even = (nodes: number): boolean => warningsOf({ sites: [site("a", nodes), site("b", 1), site("c", 1)] }).some((w) => w.includes("even number"));
   assert.equal(even(2), true);
   assert.equal(even(1), false);
+});
+
+test("several drivers beside a proxy on one of them are a warning, elsewhere they are none", () => {
+  const warned = (raw: Record<string, unknown>): boolean => warningsOf(raw).some((w) => w.startsWith("meshbench:proxy.placement") && w.includes("the first of 2 drivers"));
+  assert.equal(warned({ driver: { nodes: 2 } }), true);
+  assert.equal(warned({ driver: { nodes: 2 }, proxy: { placement: "own" } }), false);
+  assert.equal(warned({ driver: { nodes: 2 }, proxy: { kind: "none" } }), false);
+});
+
+test("an existing host for each driver is asked for", () => {
+  const hosts = (n: number) => Array.from({ length: n }, (_, i) => ({ address: `192.0.2.${i + 1}`, hostKey: "ssh-ed25519 AAAA" }));
+  const problems = (n: number) => problemsOf({ sites: [{ name: "rack", kind: "ssh", nodes: 1, hosts: hosts(n) }], driver: { nodes: 3 } }).filter((p) => p.includes(".hosts has"));
+  assert.equal(problems(4).length, 0);
+  assert.match(problems(3)[0]!, /hosts has 3 hosts, but 4 nodes stand there/);
 });
 
 test("every named profile is a valid configuration", () => {

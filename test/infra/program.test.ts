@@ -140,6 +140,29 @@ test("a node more adds that node's resources and touches the triggers of no othe
   assert.match(JSON.stringify(of(after, "east-1-galera-enter").inputs), /! was_member && ! peer_up/, "the founder founds no second time");
 });
 
+test("a driver more is that node, and no other is made anew; all drivers get program, spec and password, one program collects", () => {
+  const raw = { ...TWO, proxy: { placement: "own" } };
+  const before = program(raw), after = program({ ...raw, driver: { nodes: 2 } });
+  assert.equal(after.error, undefined);
+  assert.deepEqual(names(before).filter((n) => !names(after).includes(n)), [], "nothing is taken away");
+  const added = names(after).filter((n) => !names(before).includes(n));
+  assert.ok(added.every((n) => n === "local-driver-2" || n.startsWith("driver-2-")), added.join(" "));
+  for (const n of ["driver-2-wg-ready", "driver-2-runtime", "driver-2-run-spec"]) assert.ok(added.includes(n), n);
+  for (const r of before.resources) {
+    if (/-(rtt|throughput)$|^run(-spec)?$/.test(r.name)) continue;
+    assert.equal(triggers(of(after, r.name)), triggers(r), `${r.name} is not replaced`);
+  }
+  for (const node of ["local-east-1", "local-west-1", "local-driver", "local-proxy"]) assert.deepEqual(of(after, node).inputs, of(before, node).inputs, `${node} is the node that it was`);
+  for (const n of ["driver-runtime", "driver-2-runtime", "run-spec", "driver-2-run-spec"]) assert.ok(of(after, "run").dependsOn.includes(n), n);
+  assert.equal(of(after, "driver-2-run-spec").deletedWith, "local-driver-2");
+  for (const before of ["database-ready", "haproxy", "driver-2-throughput"]) assert.ok(of(after, "driver-2-run-spec").dependsOn.includes(before));
+  const told = (name: string): string => JSON.stringify(of(after, name).inputs["stdin"]);
+  for (const [name, index] of [["run-spec", 0], ["driver-2-run-spec", 1]] as const) {
+    assert.match(told(name), new RegExp(String.raw`drivers\\*":\{\\*"index\\*":${index},\\*"count\\*":2`));
+    assert.match(told(name), /SECRET-OF-database-password/);
+  }
+});
+
 test("another run id runs the load again and nothing else", () => {
   const before = program({ ...TWO, runId: "one" }), after = program({ ...TWO, runId: "two" });
   assert.deepEqual(names(after), names(before));

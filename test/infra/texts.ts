@@ -1,5 +1,5 @@
 /** Every text that the program writes for a node, from one small topology. Golden and syntax tests both read this list. */
-import { installScript as runInstallScript, pollScript, startScript } from "../../infra/benchmark/unit.ts";
+import { installScript as runInstallScript, pollScript, restartScript, startScript } from "../../infra/benchmark/unit.ts";
 import { serverConf } from "../../infra/databases/galera-conf.ts";
 import { configureScript, enterScript, memberScript, readyScript, settingsScript, SST_ACCOUNT_SCRIPT, standaloneScript } from "../../infra/databases/galera-scripts.ts";
 import { rttScript, serverScript, throughputScript } from "../../infra/mesh/measure.ts";
@@ -70,6 +70,7 @@ export const SCRIPTS: Record<string, string> = {
   "maxscale.sh": serviceScript({ bind: "10.99.0.14", conf: MAXSCALE, servers: 3 }),
   "run-install.sh": runInstallScript("0123456789ab", "/opt/meshbench/node-1", "/opt/meshbench/load-1.mjs"),
   "run-start.sh": startScript("0123456789ab"),
+  "run-restart.sh": restartScript("0123456789ab"),
   "run-poll.sh": pollScript("0123456789ab", 4096),
 };
 

@@ -30,17 +30,33 @@ test("a site without database nodes is no home for the proxy unless it is asked 
   assert.deepEqual(plan({ sites, driver: { site: "office" } }), ["east-1 in east: database", "driver in office: driver+proxy"]);
 });
 
+test("several drivers stand in one site, and a further one moves nobody", () => {
+  const driversOf = (raw: Record<string, unknown>, count: number): string[] => planNodes(configOf({ ...SITES, ...raw, driver: { ...(raw["driver"] as object), nodes: count } }))
+    .filter((n) => !n.roles.includes("database")).map((n) => `${n.name} in ${n.site}: ${n.roles.join("+")} at ${n.meshAddress}`);
+  assert.deepEqual(driversOf({}, 3).map((line) => line.replace(/ at .*/, "")), ["driver in east: driver+proxy", "driver-2 in east: driver", "driver-3 in east: driver"]);
+  assert.deepEqual(driversOf({ proxy: { placement: "own", site: "west" }, driver: { site: "east" } }, 2).map((line) => line.replace(/ at .*/, "")), ["proxy in west: proxy", "driver in east: driver", "driver-2 in east: driver"]);
+  for (let count = 2; count <= 8; count++) {
+    for (const raw of [{}, { proxy: { placement: "own" } }, { proxy: { kind: "none" } }]) {
+      const more = driversOf(raw, count), fewer = driversOf(raw, count - 1);
+      assert.deepEqual(more.slice(0, -1), fewer, "the last one is the new one");
+      assert.equal(new Set(more.map((line) => line.split(" at ")[1])).size, more.length);
+    }
+  }
+});
+
 const topologies = fc.record({
   counts: fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.integer({ min: 0, max: 12 })), { minLength: 1, maxLength: 6, selector: ([name]) => name }),
-  proxy: fc.constantFrom("haproxy", "none"), placement: fc.constantFrom("own", "driver"),
+  proxy: fc.constantFrom("haproxy", "none"), placement: fc.constantFrom("own", "driver"), drivers: fc.integer({ min: 1, max: 8 }),
 }).filter(({ counts }) => counts.some(([, n]) => n > 0));
 
-test("names and mesh addresses differ, one driver, at most one proxy, whatever the topology", () => {
-  fc.assert(fc.property(topologies, ({ counts, proxy, placement }) => {
-    const nodes = planNodes(configOf({ sites: counts.map(([name, n]) => site(name, n)), links: [], proxy: { kind: proxy, placement } }));
+test("names and mesh addresses differ, as many drivers as asked for, at most one proxy, whatever the topology", () => {
+  fc.assert(fc.property(topologies, ({ counts, proxy, placement, drivers }) => {
+    const home = counts.find(([, n]) => n > 0)!;
+    fc.pre(home[1] + drivers <= 13 && (drivers === 1 || !counts.some(([name]) => name === "driver")));
+    const nodes = planNodes(configOf({ sites: counts.map(([name, n]) => site(name, n)), links: [], proxy: { kind: proxy, placement }, driver: { nodes: drivers } }));
     assert.equal(new Set(nodes.map((n) => n.name)).size, nodes.length);
     assert.equal(new Set(nodes.map((n) => n.meshAddress)).size, nodes.length);
-    assert.equal(withRole(nodes, "driver").length, 1);
+    assert.equal(withRole(nodes, "driver").length, drivers);
     assert.equal(withRole(nodes, "proxy").length, proxy === "none" ? 0 : 1);
     assert.equal(withRole(nodes, "database").length, counts.reduce((sum, [, n]) => sum + n, 0));
   }));
