@@ -21,5 +21,6 @@ export async function preflight(config: Config, plans: NodePlan[]): Promise<void
   const checks = await runPreflight(config, plans, { project: pulumi.getProject(), stack: pulumi.getStack() });
   for (const { check, message } of checks.filter((c) => c.skipped)) await pulumi.log.warn(`not checked beforehand: ${check}: ${message}`);
   const failures = checks.filter((c) => !c.ok).map((c) => c.message);
-  if (failures.length > 0) throw new ConfigError([...failures, "(meshbench:preflight false goes on without asking)"]);
+  const last = failures.pop();
+  if (last !== undefined) throw new ConfigError([...failures, `${last} (meshbench:preflight false goes on without asking)`]);
 }
