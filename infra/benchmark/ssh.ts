@@ -31,6 +31,8 @@ function dial(config: ConnectConfig): Promise<Client> {
     const client = new ssh2.Client();
     client.once("ready", () => resolve(client));
     client.once("error", (error) => { client.end(); reject(error); });
+    // A server that is full drops a connection in the middle of the handshake, which is no error to the library.
+    client.once("close", () => reject(new Error("the connection was closed during the handshake")));
     client.connect(config);
   });
 }

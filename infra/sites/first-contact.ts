@@ -29,6 +29,7 @@ function login(contact: Contact, seen: Seen, sock?: import("ssh2").ClientChannel
     const client = new Client();
     client.once("ready", () => { client.end(); resolve(); });
     client.once("error", (error) => { client.end(); reject(error); });
+    client.once("close", () => reject(new Error("the connection was closed during the handshake")));
     client.connect({
       host: contact.host, port: contact.port, username: contact.user, privateKey: contact.privateKey, readyTimeout: 15_000,
       algorithms: { serverHostKey: ["ssh-ed25519"] },
@@ -50,6 +51,7 @@ async function contactOnce(contact: Contact, seen: Seen): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       jump.once("ready", resolve);
       jump.once("error", (error) => reject(new Error(`jump host ${proxy.host}: ${error.message}`)));
+      jump.once("close", () => reject(new Error(`jump host ${proxy.host}: the connection was closed during the handshake`)));
       jump.connect({ host: proxy.host, port: proxy.port, username: proxy.user, privateKey: proxy.privateKey, readyTimeout: 15_000, hostVerifier: (key: Buffer) => key.equals(pinned) });
     });
     const sock = await new Promise<import("ssh2").ClientChannel>((resolve, reject) =>
