@@ -12,6 +12,8 @@ import { installScript } from "./benchmark/unit.ts";
 export interface BenchmarkArgs {
   /** One or several; the first makes the tables. */
   drivers: Node[];
+  /** All nodes, the drivers included: what their systems do during the run is part of the result. */
+  nodes: Node[];
   spec: RunSpecInput;
   runKey: string;
   runtime: Shipment;
@@ -55,9 +57,9 @@ export class Benchmark extends pulumi.ComponentResource {
     }, { parent: this, dependsOn: after });
   }
 
-  private collect({ drivers, runKey, resultsDir }: BenchmarkArgs, dependsOn: pulumi.Resource[]): local.Command {
+  private collect({ drivers, nodes, runKey, resultsDir }: BenchmarkArgs, dependsOn: pulumi.Resource[]): local.Command {
     const reached = (all: Node[]) => pulumi.all(all.map((node) => node.connection.apply((connection) => ({ name: node.name, roles: node.roles, connection, sudo: node.sudo }))));
-    const input = reached(drivers).apply((driving) => JSON.stringify({ drivers: driving, runKey, resultsDir }));
+    const input = pulumi.all([reached(drivers), reached(nodes)]).apply(([driving, all]) => JSON.stringify({ drivers: driving, runKey, resultsDir, nodes: all }));
     return this.program("run", "infra/benchmark/collect.ts", input, [runKey], drivers[0]!, dependsOn);
   }
 

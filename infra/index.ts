@@ -43,7 +43,7 @@ export async function topology(): Promise<Outputs> {
   const cost = costOf(config, plans);
   const facts = pulumi.all([database.ready, proxy?.facts, measurement.matrix, standIns, nodeFacts]);
   const benchmark = new Benchmark({
-    drivers: withRole(nodes, "driver"), spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `${process.env["MESHBENCH_RESULTS"] ?? "results"}/${stack}`,
+    drivers: withRole(nodes, "driver"), nodes, spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `${process.env["MESHBENCH_RESULTS"] ?? "results"}/${stack}`,
     after: [...serving, measurement], counters: proxy?.counters,
     measured: facts.apply(([db, px, rttMatrix, named, seen]): Record<string, unknown> => ({
       project, stack, rttMatrix, standIns: named, nodes: seen, ...(cost === undefined ? {} : { cost }),

@@ -8,6 +8,7 @@ import type { RunResult } from "../../workloads/contract.ts";
 import { merge } from "../../workloads/engine/merge.ts";
 import { runCost } from "../cost/run.ts";
 import { DriverRun, type DriverNode, type Ended } from "./driver-run.ts";
+import { addHosts, startSampling, type HostNode } from "./hosts-collect.ts";
 import { saveResult } from "./save.ts";
 import { readInput } from "./ssh.ts";
 import { summarize } from "./summary.ts";
@@ -16,6 +17,8 @@ interface CollectInput {
   /** The first one made the tables. */
   drivers: DriverNode[];
   runKey: string;
+  /** All nodes of the topology, to be watched during the run. */
+  nodes: HostNode[];
   /** Relative to the project's root, which is the working directory. */
   resultsDir: string;
 }
@@ -24,13 +27,15 @@ interface CollectInput {
 interface Part { run: DriverRun; ended: Ended | undefined; result: RunResult | undefined; problem: string | undefined }
 
 const input = await readInput<CollectInput>();
-const { drivers, runKey, resultsDir } = input;
+const { drivers, runKey, nodes, resultsDir } = input;
 const runs = drivers.map((node, i) => new DriverRun(node, runKey, drivers.length > 1 ? `${node.name}: ` : "", i === 0));
 try {
+  await startSampling(nodes, runKey);
   await startAll();
   let ended = 0;
   const parts = await Promise.all(runs.map((run) => bringHome(run, () => ended > 0).finally(() => { ended++; })));
   const result = together(parts);
+  if (result) await addHosts(result, nodes, runKey);
   const cost = result && runCost(result);
   if (cost) result["cost"] = cost;
   const file = result ? saveResult(resultsDir, result) : undefined;

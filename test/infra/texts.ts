@@ -1,4 +1,5 @@
 /** Every text that the program writes for a node, from one small topology. Golden and syntax tests both read this list. */
+import { CLOCK_SCRIPT, fetchSamplesScript, removeSamplesScript, SAMPLER, startSamplingScript } from "../../infra/benchmark/hosts.ts";
 import { installScript as runInstallScript, pollScript, restartScript, startScript } from "../../infra/benchmark/unit.ts";
 import { serverConf } from "../../infra/databases/galera-conf.ts";
 import { configureScript, enterScript, memberScript, readyScript, settingsScript, SST_ACCOUNT_SCRIPT, standaloneScript } from "../../infra/databases/galera-scripts.ts";
@@ -72,7 +73,11 @@ export const SCRIPTS: Record<string, string> = {
   "run-start.sh": startScript("0123456789ab"),
   "run-restart.sh": restartScript("0123456789ab"),
   "run-poll.sh": pollScript("0123456789ab", 4096),
+  "hosts-start.sh": startSamplingScript("0123456789ab"),
+  "hosts-clock.sh": CLOCK_SCRIPT,
+  "hosts-fetch.sh": fetchSamplesScript("0123456789ab"),
+  "hosts-remove.sh": removeSamplesScript("0123456789ab"),
 };
 
 /** Programs that stay on a node. */
-export const PROGRAMS: Record<string, string> = { "in-service": CHECK_PROGRAM, "proxy-counters": COUNTERS_PROGRAM };
+export const PROGRAMS: Record<string, string> = { "hosts-sampler": SAMPLER, "in-service": CHECK_PROGRAM, "proxy-counters": COUNTERS_PROGRAM };

@@ -1,0 +1,3 @@
+read -r up _ < /proc/uptime
+LC_ALL=C
+echo "$up $EPOCHREALTIME"
