@@ -12,6 +12,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * `up=<s> cpu=<user,nice,system,idle,iowait,irq,softirq,steal> own=<us> mem=<kB> disk=<sectors read,written> net=<received,sent bytes>`,
  * each part only where the node has it. up: seconds since boot, which no change of the clock moves. cpu, mem, disk: as /proc
  * shows them, which in a container is the machine's. own: CPU time of the container that the node is, from its control group.
+ * net: from /proc, since a container's /sys can show the interfaces of the machine.
  */
 export const SAMPLER = `LC_ALL=C
 exec {pause}<> <(:)
@@ -22,7 +23,6 @@ limit=; [ -z "$quota" ] || [ "$quota" = max ] || limit=" quota=$quota/$period"
 echo "meshbench-hosts 1 source=$kind cores=$(nproc)$limit"
 disks=' '
 for path in /sys/block/*; do [ ! -e "$path/device" ] || disks+="\${path##*/} "; done
-wg=/sys/class/net/wg0/statistics
 while :; do
   read -r up _ < /proc/uptime
   line="up=$up"
@@ -37,7 +37,7 @@ while :; do
     case $disks in *" $name "*) fetched=$((fetched + sectors)) written=$((written + more)) ;; esac
   done < /proc/diskstats
   line+=" disk=$fetched,$written"
-  if read -r received < $wg/rx_bytes && read -r sent < $wg/tx_bytes; then line+=" net=$received,$sent"; fi 2>/dev/null
+  while read -r name received _ _ _ _ _ _ _ sent _; do [ "$name" != wg0: ] || line+=" net=$received,$sent"; done < /proc/net/dev
   echo "$line"
   read -rt 1 -u "$pause" _ || true
 done

@@ -13,7 +13,6 @@ limit=; [ -z "$quota" ] || [ "$quota" = max ] || limit=" quota=$quota/$period"
 echo "meshbench-hosts 1 source=$kind cores=$(nproc)$limit"
 disks=' '
 for path in /sys/block/*; do [ ! -e "$path/device" ] || disks+="${path##*/} "; done
-wg=/sys/class/net/wg0/statistics
 while :; do
   read -r up _ < /proc/uptime
   line="up=$up"
@@ -28,7 +27,7 @@ while :; do
     case $disks in *" $name "*) fetched=$((fetched + sectors)) written=$((written + more)) ;; esac
   done < /proc/diskstats
   line+=" disk=$fetched,$written"
-  if read -r received < $wg/rx_bytes && read -r sent < $wg/tx_bytes; then line+=" net=$received,$sent"; fi 2>/dev/null
+  while read -r name received _ _ _ _ _ _ _ sent _; do [ "$name" != wg0: ] || line+=" net=$received,$sent"; done < /proc/net/dev
   echo "$line"
   read -rt 1 -u "$pause" _ || true
 done
