@@ -3,6 +3,7 @@
  * does not give is null, never a guess.
  */
 import type { RunContext, RunResult, StepResult } from "../workloads/contract.ts";
+import { busyHosts, hostFigures } from "./compare/hosts.ts";
 import type { Estimate } from "./stats.ts";
 import { estimate } from "./stats.ts";
 
@@ -24,6 +25,8 @@ export interface Point {
   /** Windows measured, and how many of them ran to their end. */
   windows: number;
   completeWindows: number;
+  /** tps of each window that the means are over, in the order of the repeats. Absent where a source has means only. */
+  samples?: readonly number[];
   incompleteReason: string | null;
   errors: number;
   restarts: number;
@@ -31,6 +34,8 @@ export interface Point {
   longestGapSeconds: number | null;
   /** Why the driver, not the database, may have set the figure; empty when it did not. */
   saturated: string[];
+  /** Nodes whose processors were the limit, in words; absent where a source has no such figures. */
+  busy?: string[];
   /** How a figure that the source does not give was derived, in words. */
   notes: string[];
 }
@@ -91,10 +96,10 @@ export function pointsOf(result: RunResult): Point[] {
     group.windows.push(window);
     groups.set(id, group);
   }
-  return [...groups.values()].map(({ key, windows }) => pointOf(key, windows));
+  return [...groups.values()].map(({ key, windows }) => pointOf(key, windows, result.spec.context));
 }
 
-function pointOf(key: string, windows: StepResult[]): Point {
+function pointOf(key: string, windows: StepResult[], context: RunContext): Point {
   const whole = windows.filter((w) => w.complete);
   // A window that was cut short says something only when there is no whole one.
   const used = whole.length > 0 ? whole : windows;
@@ -110,13 +115,14 @@ function pointOf(key: string, windows: StepResult[]): Point {
     tps: estimate(used.map((w) => w.tps)), qps: estimate(used.map((w) => w.qps)),
     avg: latency("avg"), p95: latency("p95"), p99: latency("p99"),
     mix: transactions > 0 ? { read: per("read"), write: per("write"), other: per("other") } : null,
-    windows: windows.length, completeWindows: whole.length,
+    windows: windows.length, completeWindows: whole.length, samples: used.map((w) => w.tps),
     incompleteReason: windows.find((w) => !w.complete)?.incompleteReason ?? (whole.length < windows.length ? "cut short" : null),
     errors: windows.reduce((sum, w) => sum + w.errors.total, 0),
     restarts: windows.reduce((sum, w) => sum + w.errors.restarts, 0),
     errorsByCode: byCode,
     longestGapSeconds: gaps.length > 0 ? Math.max(...gaps) : null,
     saturated: [...new Set(used.filter((w) => w.driver.saturated).flatMap((w) => (w.driver.reasons.length ? w.driver.reasons : ["driver saturated"])))],
+    busy: busyHosts(hostFigures(used, context)),
     notes: [],
   };
 }

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { RunResult } from "../../workloads/contract.ts";
 import { compare } from "../../report/compare/compare.ts";
-import { subjectOf, type Subject } from "../../report/model.ts";
+import type { Subject } from "../../report/model.ts";
 import { readResult } from "../../report/store.ts";
 import { findPublished } from "../../report/published/index.ts";
 import { publishedSubject } from "../../report/published/set.ts";
@@ -11,7 +11,7 @@ import { renderTerminal } from "../../report/render/terminal.ts";
 import { writeWhole } from "../../report/write.ts";
 import { beyond, estimateLeg, type LegEstimate } from "./estimate.ts";
 import { Journal, legId } from "./journal.ts";
-import { pool } from "./pool.ts";
+import { legSubject } from "./pool.ts";
 import { isLocal, mayRunTogether, runTogether } from "./schedule.ts";
 import { runLeg } from "./stack.ts";
 import type { Leg, Study } from "./file.ts";
@@ -91,7 +91,7 @@ export async function reportStudy(study: Study, legs: Leg[], journal: Journal): 
     if (files.length === 0) continue;
     const results: RunResult[] = [];
     for (const file of files) results.push(await readResult(file));
-    subjects.push(subjectOf(pool(results, cell.name), cell.name, files.join(", ")));
+    subjects.push(legSubject(results, cell.name, files));
   }
   if (subjects.length === 0) return { page: "", text: "no leg is done yet, so there is nothing to report\n", subjects: 0 };
   const against = study.against === undefined ? undefined : findPublished(study.against).map(publishedSubject);

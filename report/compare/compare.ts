@@ -34,10 +34,12 @@ export interface Penalty {
   /** Change of throughput in per cent per ms of RTT. */
   tpsPercentPerMs: number | null;
   derived: boolean;
+  /** Whether the mean latencies differ at all, by their repeats; null without repeats. */
+  evident: boolean | null;
 }
 
 export interface Row { threads: number; cells: Cell[] }
-export interface Block { key: string; rows: Row[]; sweeps: (Sweep | null)[]; sweepRatios: (number | null)[] }
+export interface Block { key: string; rows: Row[]; sweeps: (Sweep | null)[]; /** Averages over the sweep against the baseline's. */ sweepRatios: (Ratio | null)[] }
 
 export interface Comparison {
   subjects: Subject[];
@@ -95,7 +97,7 @@ function blockOf(subjects: readonly Subject[], key: string): Block {
   });
   const sweeps = subjects.map((s) => sweepOf(s, key));
   const base = sweeps[0];
-  const sweepRatios = sweeps.map((sweep, i) => (i > 0 && base && sweep && sameThreads(base, sweep) && base.averageTps && sweep.averageTps ? sweep.averageTps / base.averageTps : null));
+  const sweepRatios = sweeps.map((sweep, i) => (i > 0 && base && sweep && sameThreads(base, sweep) && base.average && sweep.average ? ratio(sweep.average, base.average) : null));
   return { key, rows, sweeps, sweepRatios };
 }
 
@@ -116,11 +118,11 @@ function cellOf(subjects: readonly Subject[], index: number, point: Point, base:
   }
   return {
     subject: index, point, ratios, floor: floorOf(subject, point), perMillion: perMillion(subject, point),
-    penalty: index > 0 && base ? penaltyOf(subjects[0]!, base, subject, point) : null,
+    penalty: index > 0 && base ? penaltyOf(subjects[0]!, base, subject, point, ratios.avg) : null,
   };
 }
 
-function penaltyOf(baseline: Subject, base: Point, subject: Subject, point: Point): Penalty | null {
+function penaltyOf(baseline: Subject, base: Point, subject: Subject, point: Point, avg: Ratio | undefined): Penalty | null {
   const near = farthestRtt(baseline);
   const far = farthestRtt(subject);
   // Below a tenth of a millisecond the quotient is noise divided by nearly nothing.
@@ -132,6 +134,7 @@ function penaltyOf(baseline: Subject, base: Point, subject: Subject, point: Poin
     rttDifferenceMs: difference,
     roundTrips: (to.ms - from.ms) / difference,
     tpsPercentPerMs: base.tps && point.tps && base.tps.mean > 0 ? ((point.tps.mean / base.tps.mean - 1) * 100) / difference : null,
+    evident: avg === undefined || avg.verdict === "not tested" ? null : avg.verdict !== "no evidence of a difference",
     derived: from.source !== "measured mean" || to.source !== "measured mean",
   };
 }

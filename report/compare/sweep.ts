@@ -1,5 +1,6 @@
 /** The sweep of one workload over thread counts: its average, its peak, its scaling and where it stops growing. */
 import type { Point, Subject } from "../model.ts";
+import { estimate, type Estimate } from "../stats.ts";
 
 /** Adding threads has to bring at least this much; the figure is a convention, chosen above the noise of repeated runs. */
 export const SATURATION_GAIN = 0.05;
@@ -9,6 +10,8 @@ export interface Sweep {
   threads: number[];
   /** Mean of the tps over the thread counts, as published study 000 averages; `given` when the source states it without its points. */
   averageTps: number | null;
+  /** The same with its spread over the repeats, each with its own average over the sweep; no spread where a count misses a repeat. */
+  average: Estimate | null;
   averageP95: number | null;
   peakTps: number | null;
   peakThreads: number | null;
@@ -46,6 +49,13 @@ export function saturation(points: readonly Point[]): Saturation {
   return { at: null, because: `not reached: still +${gain.toFixed(1)} % from ${before.threads} to ${last.threads} threads` };
 }
 
+/** Windows of one repeat, or of one stand, share its fortune: the spread of the average is that between repeats. */
+function overRepeats(points: readonly Point[]): Estimate | null {
+  const n = points[0]?.samples?.length ?? 0;
+  if (n < 2 || points.some((p) => p.samples?.length !== n)) return null;
+  return estimate(Array.from({ length: n }, (_, i) => mean(points.map((p) => p.samples![i]!))!));
+}
+
 /** Sweep of one unit of work. Null when the subject has neither points nor given figures for it. */
 export function sweepOf(subject: Subject, key: string): Sweep | null {
   const points = subject.points.filter((p) => p.key === key).sort((a, b) => a.threads - b.threads);
@@ -55,9 +65,10 @@ export function sweepOf(subject: Subject, key: string): Sweep | null {
   const base = measured[0];
   const peak = measured.reduce<Point | undefined>((best, p) => (!best || p.tps!.mean > best.tps!.mean ? p : best), undefined);
   const incomplete = given !== undefined;
+  const averageTps = given ? (given.averageTps ?? null) : mean(measured.map((p) => p.tps!.mean));
   return {
     key, threads: points.map((p) => p.threads),
-    averageTps: given ? (given.averageTps ?? null) : mean(measured.map((p) => p.tps!.mean)),
+    averageTps, average: averageTps === null ? null : overRepeats(given ? [] : measured) ?? { n: 1, mean: averageTps, sd: null },
     averageP95: given ? (given.averageP95 ?? null) : mean(points.filter((p) => p.p95).map((p) => p.p95!.mean)),
     peakTps: given ? (given.peakTps ?? null) : (peak?.tps?.mean ?? null),
     peakThreads: given ? (given.peakThreads ?? null) : (peak?.threads ?? null),

@@ -73,7 +73,7 @@ export function checkWork(subjects: readonly Subject[]): WorkCheck {
   const unitNames = [...new Set(subjects.flatMap((s) => Object.keys(s.unit)))];
   return {
     incompatible, common,
-    differences: [...compareFacts("method", subjects.map((s) => s.method)), ...compareFacts("environment", subjects.map((s) => s.environment)), ...serverVariables(subjects)],
+    differences: [...compareFacts("method", subjects.map((s) => s.method)), ...compareFacts("environment", subjects.map((s) => ({ ...s.environment, "stand-ins": null }))), ...serverVariables(subjects)],
     unstated: unitNames.flatMap((what) => {
       const missing = subjects.filter((s) => (s.unit[what] ?? null) === null).map((s) => s.label);
       return missing.length > 0 && subjects.length > 1 ? [{ what, missing }] : [];
@@ -83,12 +83,24 @@ export function checkWork(subjects: readonly Subject[]): WorkCheck {
 
 /** Server variables that change what a commit costs or how much fits in memory: a difference is named. */
 const TELLING = ["innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_log_file_size", "innodb_flush_method", "sync_binlog",
-  "transaction_isolation", "tx_isolation", "max_connections", "wsrep_slave_threads", "wsrep_sync_wait", "wsrep_provider_options",
+  "transaction_isolation", "tx_isolation", "max_connections", "wsrep_slave_threads", "wsrep_sync_wait",
   "shared_buffers", "synchronous_commit", "fsync", "default_transaction_isolation"];
 
+/** Addresses inside Galera's one long variable are each node's own. */
+const OF_A_NODE = /(^|[._])(host|addr|listen_addr|recv_addr|dir|port|name)$/;
+
+/** Galera's options each by its own name: of the whole line nobody sees what differs. */
+function spread(variables: Record<string, string>): Record<string, string> {
+  const { wsrep_provider_options: options, ...others } = variables;
+  const each = (options ?? "").split(";").map((o) => o.split("=").map((part) => part.trim())).filter(([name]) => name && !OF_A_NODE.test(name));
+  return { ...others, ...Object.fromEntries(each.map(([name, value]) => [`${GALERA}${name!}`, value ?? ""])) };
+}
+
+const GALERA = "wsrep_provider_options: ";
+
 function serverVariables(subjects: readonly Subject[]): Difference[] {
-  const all = subjects.map((s) => s.result?.server?.variables ?? {});
-  return TELLING.flatMap((name) => {
+  const all = subjects.map((s) => spread(s.result?.server?.variables ?? {}));
+  return [...TELLING, ...new Set(all.flatMap((v) => Object.keys(v).filter((name) => name.startsWith(GALERA))))].flatMap((name) => {
     const values = all.map((v) => v[name] ?? null);
     const stated = new Set(values.filter((v) => v !== null));
     return stated.size > 1 ? [{ kind: "environment" as const, what: `server variable ${name}`, values: values.map((v) => (v && v.length > 80 ? `${v.slice(0, 77)}...` : v)) }] : [];

@@ -58,6 +58,9 @@ export function latencyCharts(comparison: Comparison, block: Block): ChartSpec[]
   ];
 }
 
+/** Seconds: a longer pause between two windows is drawn as the second figure. */
+const PAUSE = 45, PAUSE_DRAWN = 3;
+
 /** The whole run of one subject over time, interval by interval, with outages marked. */
 export function timeChart(subject: Subject, index: number): ChartSpec | null {
   if (subject.printedIntervals) return printedChart(subject, subject.printedIntervals, index);
@@ -68,10 +71,15 @@ export function timeChart(subject: Subject, index: number): ChartSpec | null {
   const p95: [number, number | null][] = [];
   const errors: [number, number | null][] = [];
   const outages: { from: number; to: number; label: string }[] = [];
-  const groups: { from: number; to: number; label: string }[] = [];
+  const groups: { from: number; to: number; label: string; left: number }[] = [];
   const round = (v: number) => Math.round(v * 100) / 100;
+  let end = 0, left = 0;
   for (const w of [...windows].sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt))) {
-    const at = (Date.parse(w.startedAt) - start) / 1000;
+    const since = (Date.parse(w.startedAt) - start) / 1000;
+    // Between two stands other legs ran, for minutes or hours, in which nothing of this one was.
+    if (since - left - end > PAUSE) left = since - end - PAUSE_DRAWN;
+    const at = since - left;
+    end = at + w.windowSeconds;
     for (const i of w.intervals) {
       tps.push([round(at + i.t), round(i.tps)]);
       p95.push([round(at + i.t), i.p95 === null ? null : round(i.p95)]);
@@ -80,8 +88,8 @@ export function timeChart(subject: Subject, index: number): ChartSpec | null {
     // A gap in the lines: what lies between two windows was not measured.
     for (const line of [tps, p95]) line.push([round(at + w.windowSeconds), null]);
     const group = groups.at(-1);
-    if (group?.label === w.workload) group.to = round(at + w.windowSeconds);
-    else groups.push({ from: round(at), to: round(at + w.windowSeconds), label: w.workload });
+    if (group?.label === w.workload && group.left === left) group.to = round(at + w.windowSeconds);
+    else groups.push({ from: round(at), to: round(at + w.windowSeconds), label: w.workload, left });
     if (w.outage && w.outage.gapStartedAt !== null && w.outage.longestGapSeconds >= 1) {
       const from = at + w.outage.gapStartedAt;
       outages.push({ from: round(from), to: round(from + w.outage.longestGapSeconds), label: `no success for ${w.outage.longestGapSeconds.toFixed(1)} s` });
@@ -90,7 +98,7 @@ export function timeChart(subject: Subject, index: number): ChartSpec | null {
   return {
     kind: "time", id: `time-${index}`, title: `Intervals over time, ${subject.label}`, unit: "transactions per second; p95 in ms",
     series: [{ name: "tps", axis: 0, points: tps }, { name: "p95", axis: 1, points: p95 }, ...(errors.length ? [{ name: "errors", axis: 0 as const, points: errors }] : [])],
-    outages, groups, description: outages.length ? `Shaded: ${outages.length} outage${outages.length === 1 ? "" : "s"} without a success.` : "No outage of a second or more.",
+    outages, groups: groups.map(({ left: _, ...group }) => group), description: `${left > 0 ? `Pauses longer than ${PAUSE} s, between stands, are left out. ` : ""}${outages.length ? `Shaded: ${outages.length} outage${outages.length === 1 ? "" : "s"} without a success.` : "No outage of a second or more."}`,
   };
 }
 

@@ -8,6 +8,7 @@ import { clientScript } from "./bundle.ts";
 import { barCharts, latencyCharts, rttChart, scatterChart, SHOWN, sweepCharts, timeChart } from "./charts.ts";
 import { embedJson, html, raw } from "./escape.ts";
 import type { Markup } from "./escape.ts";
+import { hostsTable } from "./hosts.ts";
 import type { ChartSpec } from "./spec.ts";
 import { style } from "./style.ts";
 import { summary } from "./summary.ts";
@@ -154,6 +155,7 @@ function environmentSection(comparison: Comparison): Markup {
   return html`<section id="environment" aria-labelledby="environment-title"><h2 id="environment-title">Environment</h2>
 ${subjects.length > 1 ? html`<h3>Same work?</h3><p>${work.incompatible.length === 0 ? "As far as it is stated: the same data, table options, reconnects and statements per transaction." : "No; see the top of the page."}</p><ul>${lines.map((l) => html`<li>${l}</li>`)}</ul>` : nothing}
 ${factsTable(comparison)}
+${subjects.slice(0, SHOWN).map(hostsTable)}
 <h3>To be known before the figures are used</h3><ul>${caveatLines(subjects.slice(0, SHOWN)).map((c) => html`<li>${c.replace(/^note\s+/, "")}</li>`)}</ul>
 <h3>How to read the figures</h3><ul>${READING.map((r) => html`<li>${r}</li>`)}<li>Floor: a Galera commit takes at least one round trip from the writer to the farthest node, each statement one from the driver to its endpoint; "3.2 of 7.1 ms" sets it against the measured mean.</li></ul></section>`;
 }

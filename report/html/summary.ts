@@ -1,8 +1,9 @@
 /** What the figures say, in sentences: only what holds by the numbers beside them. */
 import type { Block, Comparison } from "../compare/compare.ts";
 import { farthestRtt } from "../compare/floor.ts";
-import { number, signed } from "../format.ts";
+import { duration, number, signed } from "../format.ts";
 import type { Subject } from "../model.ts";
+import type { Ratio } from "../stats.ts";
 
 const MANY = 8;
 
@@ -24,11 +25,17 @@ function blockWords(comparison: Comparison, block: Block): string[] {
   const base = block.sweeps[0];
   const saturation = base?.saturation.at ? ` ${subjects[0]!.label} stops gaining at ${base.saturation.at} thread${base.saturation.at === 1 ? "" : "s"}.` : "";
   if (ranked.length === 1) return [`${block.key}: ${best.label} averages ${number(best.tps)} transactions per second${base?.peakTps ? `, at most ${number(base.peakTps)}` : ""}.${saturation}`];
-  const others = block.sweepRatios.flatMap((ratio, i) => (ratio ? [`${subjects[i]!.label} ${number(block.sweeps[i]!.averageTps)} (${signed((ratio - 1) * 100)} %${evidence(block, i)})`] : []));
+  const others = block.sweepRatios.flatMap((ratio, i) => (ratio ? [`${subjects[i]!.label} ${number(block.sweeps[i]!.averageTps)} (${percent(ratio)}${evidence(block, i)})`] : []));
   const incomparable = block.sweeps.filter((s, i) => i > 0 && s && !block.sweepRatios[i]).length;
   const first = `${block.key}: ${subjects[0]!.label} averages ${number(base?.averageTps ?? null)} transactions per second`;
   const rest = others.length ? `; against it ${others.join(", ")}` : "";
   return [`${first}${rest}.${incomparable ? " Averages over other thread counts are not set in relation." : ""}${saturation}`];
+}
+
+/** "+12.3 %", with the 95 % interval where there are repeats. */
+function percent({ value, interval }: Ratio): string {
+  const of = (v: number): string => signed((v - 1) * 100, Math.abs(v - 1) < 0.1 ? 1 : 0);
+  return `${signed((value - 1) * 100)} %${interval ? ` [${of(interval.low)}, ${of(interval.high)}]` : ""}`;
 }
 
 /** Whether the thread counts bear the average out. */
@@ -49,7 +56,7 @@ function distanceWords(comparison: Comparison): string[] {
     if (near === null || far === null || Math.abs(far - near) < 0.1) return [];
     const parts = comparison.blocks.flatMap((block) => {
       const cell = block.rows[0]?.cells.find((c) => c.subject === k + 1);
-      return cell?.penalty ? [`${block.key} ${signed(cell.penalty.roundTrips, 2)} ms`] : [];
+      return cell?.penalty ? [`${block.key} ${cell.penalty.evident === false ? "no evidence of a change" : `${signed(cell.penalty.roundTrips, 2)} ms`}`] : [];
     });
     if (parts.length === 0) return [];
     return [`Distance: between the database nodes the longest round trip is ${number(far)} ms on ${subject.label} and ${number(near)} ms on ${subjects[0]!.label}. Each additional millisecond changes the mean latency at the lowest thread count by: ${parts.join(", ")} (1.00 is one round trip per transaction).`];
@@ -79,7 +86,7 @@ function qualityWords(comparison: Comparison): string[] {
   const stood = comparison.subjects.filter((s) => s.context && s.context.standIns.length > 0);
   if (stood.length) out.push(`Stand-ins or emulations served ${list(stood)}; see the environment.`);
   const prepared = comparison.subjects.filter((s) => s.prepareSeconds !== null);
-  if (prepared.length > 1) out.push(`Loading the data took ${prepared.map((s) => `${s.prepareSeconds!.toFixed(0)} s on ${s.label}`).join(", ")}.`);
+  if (prepared.length > 1) out.push(`Loading the data took ${prepared.map((s) => `${duration(s.prepareSeconds!)} on ${s.label}`).join(", ")}.`);
   return out;
 }
 

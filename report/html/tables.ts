@@ -65,8 +65,8 @@ export function sweepTable(comparison: Comparison, block: Block): Markup {
   const rows = block.sweeps.slice(0, SHOWN).flatMap((sweep, i) => {
     if (!sweep) return [];
     const saturation = sweep.saturation.at === null ? sweep.saturation.because : `at ${sweep.saturation.at} threads: ${sweep.saturation.because}`;
-    const scaling = sweep.scaling.length > 1 ? sweep.scaling.map((s) => `${s.threads}: ${(s.efficiency * 100).toFixed(0)} %`).join(", ") : "-";
-    return [html`<tr><th scope="row">${key(i)}${comparison.subjects[i]!.label}</th><td class="n" data-metric="average" data-value="${sweep.averageTps ?? ""}">${number(sweep.averageTps)}${sweep.given ? " (as published)" : ""}</td><td class="n">${block.sweepRatios[i] ? `x${block.sweepRatios[i].toFixed(2)}` : "-"}</td>
+    const scaling = sweep.scaling.length > 1 ? sweep.scaling.map((s) => `${s.threads}:\u00a0${(s.efficiency * 100).toFixed(0)}\u00a0%`).join(", ") : "-";
+    return [html`<tr><th scope="row">${key(i)}${comparison.subjects[i]!.label}</th><td class="n" data-metric="average" data-value="${sweep.averageTps ?? ""}">${figure(sweep.average)}${sweep.given ? " (as published)" : ""}</td><td class="n">${ratioText(block.sweepRatios[i] ?? undefined)}</td>
 <td class="n">${number(sweep.peakTps)}</td><td class="n">${sweep.peakThreads ?? "-"}</td><td class="n">${number(sweep.averageP95)}</td><td class="wrap">${saturation}</td><td class="wrap">${scaling}</td></tr>`];
   });
   return table(`Over the sweep, ${block.key}`, "Scaling: throughput per thread against the lowest thread count.", [
@@ -98,10 +98,10 @@ export function percentileTable(comparison: Comparison, block: Block): Markup {
   const rows = block.rows.flatMap((row) => comparison.subjects.slice(0, SHOWN).flatMap((subject, i) => {
     const merged = mergedHistogram(windowsOf(subject, block.key, row.threads).filter((w) => w.complete));
     if (!merged) return [];
-    return [html`<tr><td class="n">${row.threads}</td><th scope="row">${key(i)}${subject.label}</th>${PERCENTILES.map((p) => html`<td class="n">${number(merged.getValueAtPercentile(p) / 1000)}</td>`)}<td class="n">${number(merged.maxValue / 1000)}</td><td class="n">${merged.totalCount.toLocaleString("en-US")}</td></tr>`];
+    return [html`<tr><td class="n">${row.threads}</td><th scope="row">${key(i)}${subject.label}</th>${PERCENTILES.map((p) => html`<td class="n">${merged.totalCount * (1 - p / 100) < 1 ? "-" : number(merged.getValueAtPercentile(p) / 1000)}</td>`)}<td class="n">${number(merged.maxValue / 1000)}</td><td class="n">${merged.totalCount.toLocaleString("en-US")}</td></tr>`];
   }));
   if (rows.length === 0) return nothing;
-  return table(`Latency by percentile, ${block.key}`, "Milliseconds, all complete windows together.", [
+  return table(`Latency by percentile, ${block.key}`, "Milliseconds, all complete windows together. A dash: fewer transactions than that percentile needs.", [
     { text: "threads", n: true }, { text: "run" }, ...PERCENTILES.map((p) => ({ text: `p${p}`, n: true })), { text: "max", n: true }, { text: "transactions", n: true },
   ], rows);
 }

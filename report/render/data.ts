@@ -22,7 +22,7 @@ export function toData(comparison: Comparison) {
     incompatible: work.incompatible, differences: work.differences, notStated: work.unstated, shape: comparison.shape,
     workloads: blocks.map((block) => ({
       workload: block.key,
-      sweeps: block.sweeps.map((sweep, i) => ({ subject: subjects[i]!.label, ...(sweep ?? { missing: true }), averageTpsRatio: block.sweepRatios[i] ?? null })),
+      sweeps: block.sweeps.map((sweep, i) => ({ subject: subjects[i]!.label, ...(sweep ?? { missing: true }), averageTpsRatio: block.sweepRatios[i]?.value ?? null, averageTpsRatioInterval: block.sweepRatios[i]?.interval ?? null })),
       points: block.rows.flatMap((row) => row.cells.map((cell) => ({
         subject: subjects[cell.subject]!.label, threads: row.threads,
         ...Object.fromEntries(METRICS.map((m) => [m, full(cell.point[m])])),
@@ -30,7 +30,7 @@ export function toData(comparison: Comparison) {
         floor: cell.floor, penaltyPerMsOfRtt: cell.penalty, perMillion: cell.perMillion,
         windows: cell.point.windows, completeWindows: cell.point.completeWindows, incompleteReason: cell.point.incompleteReason,
         errors: cell.point.errors, errorsByCode: cell.point.errorsByCode, longestGapSeconds: cell.point.longestGapSeconds,
-        saturated: cell.point.saturated, statementsPerTransaction: cell.point.mix, notes: cell.point.notes,
+        saturated: cell.point.saturated, busy: cell.point.busy ?? null, statementsPerTransaction: cell.point.mix, notes: cell.point.notes,
       }))),
     })),
   };

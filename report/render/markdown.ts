@@ -2,7 +2,7 @@
 import type { Comparison } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
 import { number } from "../format.ts";
-import { caveatLines, evidenceLines, figure, flags, floorText, forcedMark, moneyText, prepareLines, READING, ratioCell, subjectLine } from "./text.ts";
+import { caveatLines, evidenceLines, figure, flags, floorText, forcedMark, moneyText, prepareLines, READING, ratioCell, ratioText, subjectLine } from "./text.ts";
 
 /** Text in a cell: nothing may end the cell, start a tag or a link. */
 const cellText = (text: string) => text.replace(/[\\|<>`*_[\]~]/g, (c) => (c === "<" ? "&lt;" : c === ">" ? "&gt;" : `\\${c}`)).replace(/\s*[\r\n]+\s*/g, " ");
@@ -28,7 +28,7 @@ export function renderMarkdown(comparison: Comparison): string {
     }
     out.push(...evidenceLines(comparison, block).map((l) => `- ${cellText(l)}`), "");
     out.push(table(["", "average tps", "ratio", "peak tps", "at threads", "average p95 ms", "saturation"], block.sweeps.flatMap((sweep, i) => (sweep ? [[
-      labels[i]!, number(sweep.averageTps), block.sweepRatios[i] ? `x${block.sweepRatios[i].toFixed(2)}` : "-", number(sweep.peakTps), sweep.peakThreads === null ? "-" : String(sweep.peakThreads),
+      labels[i]!, figure(sweep.average), ratioText(block.sweepRatios[i] ?? undefined), number(sweep.peakTps), sweep.peakThreads === null ? "-" : String(sweep.peakThreads),
       number(sweep.averageP95), sweep.saturation.at === null ? sweep.saturation.because : `${sweep.saturation.at} threads: ${sweep.saturation.because}`,
     ]] : []))), "");
   }

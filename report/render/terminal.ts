@@ -5,7 +5,7 @@ import { describeDifference } from "../compare/compare.ts";
 import { priceOf } from "../compare/money.ts";
 import type { Shape } from "../compare/shape.ts";
 import { number } from "../format.ts";
-import { caveatLines, evidenceLines, figure, flags, floorText, forcedMark, moneyText, penaltyText, prepareLines, READING, ratioCell, subjectLine } from "./text.ts";
+import { caveatLines, evidenceLines, figure, flags, floorText, forcedMark, moneyText, penaltyText, prepareLines, READING, ratioCell, ratioText, subjectLine } from "./text.ts";
 
 const plain = { head: [], border: [] };
 
@@ -71,7 +71,7 @@ function renderBlock(comparison: Comparison, block: Block): string[] {
   block.sweeps.forEach((sweep, i) => {
     if (!sweep) return void lines.push(`   ${subjects[i]!.label}: not measured`);
     const ratio = block.sweepRatios[i];
-    const average = sweep.averageTps === null ? "average not given" : `average ${number(sweep.averageTps)} tps${ratio ? ` (x${ratio.toFixed(2)})` : ""}`;
+    const average = sweep.averageTps === null ? "average not given" : `average ${number(sweep.averageTps)} tps${ratio ? ` (${ratioText(ratio)})` : ""}`;
     const peak = sweep.peakTps === null ? "peak not given" : `peak ${number(sweep.peakTps)} at ${sweep.peakThreads ?? "?"} threads`;
     const p95 = sweep.averageP95 === null ? "" : `; average p95 ${number(sweep.averageP95)} ms`;
     const saturation = sweep.saturation.at === null ? sweep.saturation.because : `saturates at ${sweep.saturation.at} threads (${sweep.saturation.because})`;

@@ -45,6 +45,7 @@ export function flags(point: Point): string[] {
   }
   if (point.longestGapSeconds !== null && point.longestGapSeconds >= 1) out.push(`outage ${point.longestGapSeconds.toFixed(1)} s`);
   if (point.saturated.length > 0) out.push(`DRIVER SATURATED: ${point.saturated.join("; ")}`);
+  out.push(...(point.busy ?? []));
   return [...out, ...point.notes];
 }
 
@@ -60,7 +61,7 @@ export function penaltyText(cell: Cell): string {
   if (!cell.penalty) return "-";
   const mark = cell.penalty.derived ? "~" : "";
   const tps = cell.penalty.tpsPercentPerMs === null ? "" : `, ${signed(cell.penalty.tpsPercentPerMs)} % tps`;
-  return `${mark}${signed(cell.penalty.roundTrips, 2)} ms${tps}`;
+  return `${mark}${signed(cell.penalty.roundTrips, 2)} ms${tps}${cell.penalty.evident === false ? " ~" : ""}`;
 }
 
 export function moneyText(subject: Subject, perMillion: number | null): string {
@@ -81,7 +82,7 @@ export function subjectLine(subject: Subject): string {
 
 export const READING = [
   "tps, qps: per second, mean over repeats ± half of its 95 % interval (Student t). Latencies in ms; p95 and p99 are means of the repeats' percentiles.",
-  "Ratios are to the first subject, [95 % interval by Fieller's theorem]; ~ marks no evidence of a difference. Each interval stands for itself: of 20 true equalities about one shows a difference.",
+  "Ratios are to the first subject, [95 % interval by Fieller's theorem]; ~ marks no evidence of a difference, (unbounded) a baseline that varies too much for any interval. Each interval stands for itself: of 20 true equalities about one shows a difference.",
 ];
 
 export function forcedMark(comparison: Comparison): string {

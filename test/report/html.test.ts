@@ -3,13 +3,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { decodeFromCompressedBase64 } from "hdr-histogram-js";
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import { compare } from "../../report/compare/compare.ts";
 import type { Comparison } from "../../report/compare/compare.ts";
 import { densityCurve, mergedHistogram, percentileCurve } from "../../report/html/distribution.ts";
 import { embedJson, escape } from "../../report/html/escape.ts";
 import { renderReport } from "../../report/html/report.ts";
 import type { ChartSpec } from "../../report/html/spec.ts";
+import { optionsFor } from "../../report/html/client/options.ts";
+import { percentileTable } from "../../report/html/tables.ts";
 import { subjectOf } from "../../report/model.ts";
 import { findPublished } from "../../report/published/index.ts";
 import { publishedSubject } from "../../report/published/set.ts";
@@ -86,6 +88,31 @@ test("percentiles and density of the merged histogram are those of the recorded 
   const below = density.filter(([ms]) => ms < median).reduce((s, [, share]) => s + share, 0);
   assert.ok(Math.abs(below - 50) < 15, `half lies below the median, give or take a bin: ${below}`);
   assert.equal(mergedHistogram([{ ...windows[0]!, histogram: "bm9uc2Vuc2U=" }]), null);
+});
+
+test("a percentile that takes more transactions than there were is a dash", () => {
+  const row = (seconds: number) => percentileTable(compare([subject("a", { threads: [1], workloads: ["oltp_read_only"], repeats: 1, seconds })]), compare([subject("a", { threads: [1], workloads: ["oltp_read_only"], repeats: 1, seconds })]).blocks[0]!).markup;
+  assert.doesNotMatch(row(8), /<td class="n">-<\/td>/, "2,000 values have a 99.9th percentile");
+  const few = subject("few", { threads: [1], workloads: ["oltp_read_only"], repeats: 1 });
+  const histogram = build({ lowestDiscernibleValue: 1, highestTrackableValue: 600_000_000, numberOfSignificantValueDigits: 3 });
+  for (let i = 1; i <= 500; i++) histogram.recordValue(i * 100);
+  few.result!.steps[0]!.histogram = encodeIntoCompressedBase64(histogram);
+  assert.equal(percentileTable(compare([few]), compare([few]).blocks[0]!).markup.match(/<td class="n">-<\/td>/g)?.length, 1);
+});
+
+test("an interval that reaches below nothing, or below the axis, runs into it without a bar at its end", () => {
+  const palette = { font: "", text: "", muted: "", grid: "", surface: "", danger: "", series: Array(8).fill("#000000") as string[] };
+  const drawn = (y: number, half: number, logarithmic: boolean): { children: unknown[] } => {
+    const spec: ChartSpec = { kind: "lines", id: "x", title: "", unit: "", description: "", threads: [1], logarithmic, series: [{ name: "a", colour: 0, points: [{ x: 1, y, half }] }] };
+    const whisker = (optionsFor(spec, palette, 0, 600)["series"] as { type: string; data: number[][]; renderItem: (plane: object, api: object) => { children: unknown[] } }[]).find((s) => s.type === "custom")!;
+    // Ten pixels to the unit above an axis at 2, which lies at 400 px.
+    return whisker.renderItem({ coordSys: { y: 0, height: 400 } }, { value: (i: number) => whisker.data[0]![i], coord: ([x, v]: [number, number]) => [x, 400 - (v - 2) * 10] });
+  };
+  for (const logarithmic of [false, true]) {
+    assert.equal(drawn(10, 3, logarithmic).children.length, 3, "the interval and a bar at each end");
+    assert.equal(drawn(10, 12, logarithmic).children.length, 2, "and only the upper one");
+    assert.equal(drawn(10, 9, logarithmic).children.length, 2, "from 1, where the axis begins at 2");
+  }
 });
 
 test("in Chromium: no complaint, every chart has marks, every table value is the datum", async (t) => {

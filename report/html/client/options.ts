@@ -13,7 +13,7 @@ export function optionsFor(spec: ChartSpec, palette: Palette, variant: number, w
   const base = common(spec, palette, legendRows(spec, variant, width));
   switch (spec.kind) {
     case "lines": return { ...base, ...lines(spec, palette) };
-    case "time": return { ...base, ...time(spec, palette, narrow) };
+    case "time": return { ...base, ...time(spec, palette, narrow, width) };
     case "percentiles": return { ...base, ...percentiles(spec, palette, variant) };
     case "density": return { ...base, ...density(spec, palette, variant) };
     case "bars": return { ...base, ...bars(spec, palette, narrow) };
@@ -83,36 +83,41 @@ function logarithmic(values: readonly number[]): Options {
   return { type: "log", logBase: 2, min: 2 ** Math.floor(Math.log2(low)), max: 2 ** Math.ceil(Math.log2(high)) };
 }
 
+interface Plane { coordSys: { y: number; height: number } }
 interface Drawing { value(dimension: number): number; coord(point: [number, number]): [number, number] }
 
 /** 95 % intervals as whiskers; the colour and a small shift keep those of two series apart. */
 function whiskers(series: LineSeries, index: number, spec: ChartSpec & { kind: "lines" }, palette: Palette): Options[] {
-  const data = series.points.flatMap((p, i) => (p && p.half !== null && p.half > 0 ? [[i, Math.max(p.y - p.half, spec.logarithmic ? p.y / 2 : 0), p.y + p.half]] : []));
+  // An interval that reaches to nothing or below runs into the axis, without the bar that would say it ended there.
+  const data = series.points.flatMap((p, i) => (p && p.half !== null && p.half > 0 ? [[i, p.y - p.half > 0 ? p.y - p.half : -1, p.y + p.half]] : []));
   if (data.length === 0) return [];
   const shift = (index - (spec.series.length - 1) / 2) * 4;
   const stroke = palette.series[series.colour % palette.series.length];
   return [{
     type: "custom", name: series.name, silent: true, tooltip: { show: false }, data, encode: { x: 0, y: [1, 2] }, z: 3,
-    renderItem: (_: unknown, api: Drawing) => {
-      const [x, low] = api.coord([api.value(0), api.value(1)]);
-      const [, high] = api.coord([api.value(0), api.value(2)]);
+    renderItem: ({ coordSys }: Plane, api: Drawing) => {
+      const [x, high] = api.coord([api.value(0), api.value(2)]);
+      const bottom = coordSys.y + coordSys.height, end = api.value(1) < 0 ? Infinity : api.coord([api.value(0), api.value(1)])[1];
+      const open = end > bottom, low = open ? bottom : end;
       const at = x + shift;
       const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke, lineWidth: 1.5 } });
-      return { type: "group", children: [line(at, low, at, high), line(at - 4, low, at + 4, low), line(at - 4, high, at + 4, high)] };
+      return { type: "group", children: [line(at, low, at, high), ...(open ? [] : [line(at - 4, low, at + 4, low)]), line(at - 4, high, at + 4, high)] };
     },
   }];
 }
 
-function time(spec: ChartSpec & { kind: "time" }, palette: Palette, narrow: boolean): Options {
+function time(spec: ChartSpec & { kind: "time" }, palette: Palette, narrow: boolean, width: number): Options {
   const end = Math.max(0, ...spec.series.flatMap((s) => s.points.map(([t]) => t)));
   // The label stands beside the shade, on the side that has room.
   const outages = spec.outages.map((o) => [{ xAxis: o.from, name: narrow ? "" : o.label, label: { color: palette.text, position: o.from > end / 2 ? "left" : "right", textBorderColor: palette.surface, textBorderWidth: 3 } }, { xAxis: o.to }]);
+  // About 7 px a letter: a name wider than its stretch would run into the next one's.
+  const fits = (g: { from: number; to: number; label: string }): boolean => ((g.to - g.from) / Math.max(end, 1)) * (width - 90) > g.label.length * 6.5;
   const groups = spec.groups.map((g, i) => [{
-    xAxis: g.from, name: narrow ? "" : g.label, itemStyle: { color: palette.muted, opacity: i % 2 === 0 ? 0.1 : 0 }, label: { color: palette.muted, position: "insideTop", distance: 2 },
+    xAxis: g.from, name: fits(g) ? g.label : "", itemStyle: { color: palette.muted, opacity: i % 2 === 0 ? 0.1 : 0 }, label: { color: palette.muted, position: "insideTop", distance: 2 },
   }, { xAxis: g.to }]);
   const colours: Record<string, string | undefined> = { tps: palette.series[0], p95: palette.series[1], errors: palette.danger };
   return {
-    xAxis: axis(palette, { type: "value", name: "seconds since the first window", nameLocation: "middle", nameGap: 24, min: 0, max: "dataMax", splitLine: { show: false } }),
+    xAxis: axis(palette, { type: "value", name: "seconds since the first window", nameLocation: "middle", nameGap: 24, min: 0, max: Math.ceil(end), splitLine: { show: false } }),
     yAxis: [
       axis(palette, { type: "value", min: 0, name: "tps", axisLabel: { color: palette.text, formatter: short } }),
       axis(palette, { ...logarithmic(spec.series.filter((s) => s.axis === 1).flatMap((s) => s.points.map(([, v]) => v ?? 0))), name: "p95 ms", position: "right", axisLabel: { color: palette.text, formatter: short }, splitLine: { show: false } }),
