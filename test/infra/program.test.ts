@@ -171,6 +171,14 @@ test("another run id runs the load again and nothing else", () => {
   assert.deepEqual(changed.filter((n) => !/-(rtt|throughput)$|^run(-spec)?$/.test(n)), []);
 });
 
+test("another workload for as many threads runs the load again and touches nothing of nodes, mesh, database or proxy", () => {
+  const before = program(TWO), after = program({ ...TWO, profile: { data: { tables: 2, tableSize: 500 }, steps: [{ workload: "oltp_point_select", threads: [1, 2] }] } });
+  assert.deepEqual(names(after), names(before));
+  const changed = before.resources.filter((r) => JSON.stringify(of(after, r.name).inputs) !== JSON.stringify(r.inputs)).map((r) => r.name).sort();
+  assert.ok(changed.includes("run") && changed.includes("run-spec"));
+  assert.deepEqual(changed.filter((n) => !/-(rtt|throughput)$|^run(-spec)?$/.test(n)), []);
+});
+
 test("MaxScale: its accounts after the database, its service after accounts and installation, one endpoint", () => {
   const mocked = program({ ...TWO, proxy: { kind: "maxscale" } });
   assert.equal(mocked.error, undefined);
