@@ -28,7 +28,8 @@ export async function startSampling(nodes: HostNode[], runKey: string): Promise<
  * once more is the same result.
  */
 export async function addHosts(result: RunResult, nodes: HostNode[], runKey: string): Promise<void> {
-  const driver = nodes.find((n) => n.roles.includes("driver"));
+  // A merged result has the times of the first driver whose part is in it.
+  const driver = nodes.filter((n) => n.roles.includes("driver"))[result.drivers?.[0]?.index ?? 0];
   if (!driver) return;
   const file = `${RUNS_DIR}/${runKey}/hosts.json`;
   const kept = await onHost(driver, FETCH_MS, async (client) => found((await run(client, `cat ${file}`, driver.sudo)).stdout, result)).catch(() => undefined);

@@ -48,6 +48,16 @@ test("up: from nothing to results", async () => {
   assert.equal(result.runId, out["runId"]);
   assert.deepEqual(result.spec.context.rttMatrix, out["rttMatrix"], "the result can be judged alone");
   assert.equal(result.verify?.ok, true);
+  for (const s of result.steps) {
+    assert.ok(s.windowSeconds >= 2, "long enough for samples of every second");
+    assert.deepEqual(s.hosts!.map((h) => h.node).sort(), ["driver", "east-1", "east-2", "west-1"]);
+    for (const h of s.hosts!) {
+      assert.equal(h.gap, undefined, JSON.stringify(h));
+      assert.ok(h.source === "container" && h.samples! >= 1 && h.cpu!.avg > 0 && h.machine!.cpu.avg > 0 && h.mesh!.receivedBytes > 0 && h.mesh!.sentBytes > 0, JSON.stringify(h));
+    }
+  }
+  for (const node of ["east-1", "driver"])
+    assert.equal(stack.onNode(node, "sh", "-c", "ls -d /run/meshbench-hosts 2>/dev/null; systemctl list-units --no-legend 'meshbench-hosts*'").trim(), "", "the samplers are gone");
   // Two threads on a thousand rows do meet now and then: sysbench ignores these codes, anything else is a fault.
   for (const s of result.steps) assert.deepEqual(Object.keys(s.errors.byCode).filter((code) => !["1213", "1020", "1205"].includes(code)), [], JSON.stringify(s.errors));
   const write = result.steps.find((s) => s.workload === "oltp_write_only")!;
