@@ -6,6 +6,7 @@ import { ReportError } from "../errors.ts";
 import { number } from "../format.ts";
 import type { Subject } from "../model.ts";
 import { farthestRtt } from "./floor.ts";
+import { ratio, type Ratio } from "../stats.ts";
 import { sweepOf } from "./sweep.ts";
 
 export interface Pair { ours: Subject; published: Subject; set: string }
@@ -17,6 +18,8 @@ export interface ShapeRow {
   ours: string;
   /** agrees: same direction and within a factor of 1.25; differs otherwise; null where one side has no figure. */
   agrees: boolean | null;
+  /** Our repeats leave room for the published figure and for others: neither alike nor different. */
+  undecided?: boolean;
 }
 
 export interface Shape { pairs: { ours: string; published: string }[]; rows: ShapeRow[]; reasons: string[] }
@@ -45,6 +48,11 @@ export function pairUp(ours: readonly Subject[], published: readonly Subject[], 
   return pairs;
 }
 
+/** "" where there is nothing to judge. */
+export function judgement({ agrees, undecided }: ShapeRow): string {
+  return undecided ? "not told apart" : agrees === null ? "" : agrees ? "alike" : "differs";
+}
+
 const times = (v: number | null) => (v === null ? "-" : `x${v.toFixed(2)}`);
 
 /** `judged` false: figures of two machines, or over two ranges, which cannot agree or differ in shape. */
@@ -53,6 +61,15 @@ function row(workload: string, what: string, published: number | null, ours: num
   const apart = known ? Math.max(published / ours, ours / published) : 0;
   const sides = known && (published - 1) * (ours - 1) < 0 && Math.max(Math.abs(published - 1), Math.abs(ours - 1)) > 0.05 && show === times;
   return { workload, what, published: show(published), ours: show(ours), agrees: known ? apart <= AGREE && !sides : null };
+}
+
+/** A ratio of averages with its interval: "differs" is said only of what the repeats bear out. */
+function ratioRow(workload: string, what: string, published: number | null, ours: Ratio | null): ShapeRow {
+  const plain = row(workload, what, published, ours?.value ?? null, true);
+  const { interval } = ours ?? {};
+  if (!interval || published === null) return ours?.verdict === "no evidence of a difference" ? { ...plain, ours: `${plain.ours} (unbounded)`, agrees: null, undecided: true } : plain;
+  const open = !plain.agrees && interval.low <= published && published <= interval.high;
+  return { ...plain, ours: `${plain.ours} [${interval.low.toFixed(2)}, ${interval.high.toFixed(2)}]`, ...(open ? { agrees: null, undecided: true } : {}) };
 }
 
 /** Growth of p95 from the lowest to the highest thread count that has one. */
@@ -73,7 +90,8 @@ export function shapeOf(pairs: readonly Pair[]): Shape {
     pairs.forEach((pair, i) => out.push(row(workload, `average tps, ${pair.set}`, sweeps[i]!.published?.averageTps ?? null, sweeps[i]!.ours?.averageTps ?? null, false, number)));
     pairs.slice(1).forEach((pair, i) => {
       const [mine, theirs] = [sweeps[i + 1]!.ours, sweeps[i + 1]!.published];
-      out.push(row(workload, `average tps, ${pair.set} / ${first.set}`, per(theirs?.averageTps, sweeps[0]!.published?.averageTps), per(mine?.averageTps, sweeps[0]!.ours?.averageTps), true));
+      const base = sweeps[0]!.ours?.average;
+      out.push(ratioRow(workload, `average tps, ${pair.set} / ${first.set}`, per(theirs?.averageTps, sweeps[0]!.published?.averageTps), mine?.average && base ? ratio(mine.average, base) : null));
     });
     pairs.forEach((pair, i) => {
       const [mine, theirs] = [sweeps[i]!.ours, sweeps[i]!.published];

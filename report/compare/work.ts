@@ -87,7 +87,7 @@ const TELLING = ["innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "i
   "shared_buffers", "synchronous_commit", "fsync", "default_transaction_isolation"];
 
 /** Addresses inside Galera's one long variable are each node's own. */
-const OF_A_NODE = /(^|[._])(host|addr|listen_addr|recv_addr|dir|port|name)$/;
+const OF_A_NODE = /(^|[._])(host|addr|listen_addr|recv_addr|recv_bind|dir|port|name)$/;
 
 /** Galera's options each by its own name: of the whole line nobody sees what differs. */
 function spread(variables: Record<string, string>): Record<string, string> {

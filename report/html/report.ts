@@ -1,6 +1,7 @@
 /** One HTML file that needs nothing but a browser: no network, its script allowed by hash only. */
 import type { Block, Comparison } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
+import { judgement } from "../compare/shape.ts";
 import type { Subject } from "../model.ts";
 import { caveatLines, evidenceLines, forcedMark, READING, subjectLine } from "../render/text.ts";
 import { checkClaims } from "../published/claims.ts";
@@ -125,7 +126,7 @@ function shapeSection(comparison: Comparison): Markup {
   return html`<section id="shape" aria-labelledby="shape-title"><h2 id="shape-title">Our shape against the published one</h2>
 <p>${shape.pairs.map((p) => `${p.ours} stands for ${p.published}`).join("; ")}.</p>
 ${table("Ratios between topologies, and growth over threads", "Absolute figures belong to other machines and are not judged.", [{ text: "workload" }, { text: "" }, { text: "published", n: true }, { text: "ours", n: true }, { text: "" }],
-    shape.rows.map((r) => html`<tr><td>${r.workload}</td><th scope="row">${r.what}</th><td class="n">${r.published}</td><td class="n">${r.ours}</td><td>${r.agrees === null ? "" : r.agrees ? "alike" : "differs"}</td></tr>`))}
+    shape.rows.map((r) => html`<tr><td>${r.workload}</td><th scope="row">${r.what}</th><td class="n">${r.published}</td><td class="n">${r.ours}</td><td>${judgement(r)}</td></tr>`))}
 <h3>Why they differ, as far as it is on record</h3><ul>${shape.reasons.map((r) => html`<li>${r}</li>`)}</ul></section>`;
 }
 

@@ -25,7 +25,7 @@ function blockWords(comparison: Comparison, block: Block): string[] {
   const base = block.sweeps[0];
   const saturation = base?.saturation.at ? ` ${subjects[0]!.label} stops gaining at ${base.saturation.at} thread${base.saturation.at === 1 ? "" : "s"}.` : "";
   if (ranked.length === 1) return [`${block.key}: ${best.label} averages ${number(best.tps)} transactions per second${base?.peakTps ? `, at most ${number(base.peakTps)}` : ""}.${saturation}`];
-  const others = block.sweepRatios.flatMap((ratio, i) => (ratio ? [`${subjects[i]!.label} ${number(block.sweeps[i]!.averageTps)} (${percent(ratio)}${evidence(block, i)})`] : []));
+  const others = block.sweepRatios.flatMap((ratio, i) => (ratio ? [`${subjects[i]!.label} ${number(block.sweeps[i]!.averageTps)} (${percent(ratio)}${evidence(block, i, ratio)})`] : []));
   const incomparable = block.sweeps.filter((s, i) => i > 0 && s && !block.sweepRatios[i]).length;
   const first = `${block.key}: ${subjects[0]!.label} averages ${number(base?.averageTps ?? null)} transactions per second`;
   const rest = others.length ? `; against it ${others.join(", ")}` : "";
@@ -35,14 +35,15 @@ function blockWords(comparison: Comparison, block: Block): string[] {
 /** "+12.3 %", with the 95 % interval where there are repeats. */
 function percent({ value, interval }: Ratio): string {
   const of = (v: number): string => signed((v - 1) * 100, Math.abs(v - 1) < 0.1 ? 1 : 0);
-  return `${signed((value - 1) * 100)} %${interval ? ` [${of(interval.low)}, ${of(interval.high)}]` : ""}`;
+  return `${signed((value - 1) * 100)} %${interval ? `, 95 % interval ${of(interval.low)} to ${of(interval.high)} %` : ""}`;
 }
 
 /** Whether the thread counts bear the average out. */
-function evidence(block: Block, subject: number): string {
+function evidence(block: Block, subject: number, average: Ratio): string {
   const verdicts = block.rows.flatMap((r) => r.cells.filter((c) => c.subject === subject && c.ratios.tps).map((c) => c.ratios.tps!.verdict));
   if (verdicts.length === 0) return "";
   if (verdicts.every((v) => v === "not tested")) return ", no repeats";
+  if (average.verdict === "no evidence of a difference") return ": no evidence of a difference";
   const none = verdicts.filter((v) => v === "no evidence of a difference").length;
   if (none === verdicts.length) return ", no evidence of a difference at any thread count";
   return none > 0 ? `, no evidence of a difference at ${none} of ${verdicts.length} thread counts` : "";
@@ -65,9 +66,9 @@ function distanceWords(comparison: Comparison): string[] {
 
 /** Ratios between topologies, ours against the published ones. */
 function shapeWords(comparison: Comparison): string[] {
-  const judged = (comparison.shape?.rows ?? []).filter((r) => r.agrees !== null && r.what.includes(" / ") && r.what.startsWith("average"));
+  const judged = (comparison.shape?.rows ?? []).filter((r) => (r.agrees !== null || r.undecided) && r.what.includes(" / ") && r.what.startsWith("average"));
   if (judged.length === 0) return [];
-  const words = judged.map((r) => `${r.workload} ${r.what.replace("average tps, ", "")} ${r.published} published, ${r.ours} ours${r.agrees ? "" : " (differs)"}`);
+  const words = judged.map((r) => `${r.workload} ${r.what.replace("average tps, ", "")} ${r.published} published, ${r.ours} ours${r.undecided ? " (not told apart)" : r.agrees ? "" : " (differs)"}`);
   return [`Shape against the published study: ${words.join("; ")}. What explains the differences is listed below.`];
 }
 

@@ -1,6 +1,7 @@
 /** The comparison as GitHub-flavoured Markdown. */
 import type { Comparison } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
+import { judgement } from "../compare/shape.ts";
 import { number } from "../format.ts";
 import { caveatLines, evidenceLines, figure, flags, floorText, forcedMark, moneyText, prepareLines, READING, ratioCell, ratioText, subjectLine } from "./text.ts";
 
@@ -35,7 +36,7 @@ export function renderMarkdown(comparison: Comparison): string {
   if (comparison.shape) {
     const { shape } = comparison;
     out.push("## Our shape against the published one", "", table(["workload", "", "published", "ours", ""],
-      shape.rows.map((r) => [r.workload, r.what, r.published, r.ours, r.agrees === null ? "" : r.agrees ? "alike" : "differs"])), "",
+      shape.rows.map((r) => [r.workload, r.what, r.published, r.ours, judgement(r)])), "",
     "Why they differ, as far as it is on record:", "", ...shape.reasons.map((r) => `- ${cellText(r)}`), "");
   }
   if (subjects.length > 1) {

@@ -3,7 +3,7 @@ import Table from "cli-table3";
 import type { Block, Cell, Comparison } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
 import { priceOf } from "../compare/money.ts";
-import type { Shape } from "../compare/shape.ts";
+import { judgement, type Shape } from "../compare/shape.ts";
 import { number } from "../format.ts";
 import { caveatLines, evidenceLines, figure, flags, floorText, forcedMark, moneyText, penaltyText, prepareLines, READING, ratioCell, ratioText, subjectLine } from "./text.ts";
 
@@ -92,7 +92,7 @@ function renderWork(comparison: Comparison): string[] {
 
 function renderShape(shape: Shape): string[] {
   const table = new Table({ head: ["workload", "", "published", "ours", ""], style: { ...plain, compact: true }, colAligns: ["left", "left", "right", "right", "left"] });
-  for (const r of shape.rows) table.push([r.workload, r.what, r.published, r.ours, r.agrees === null ? "" : r.agrees ? "alike" : "differs"]);
+  for (const r of shape.rows) table.push([r.workload, r.what, r.published, r.ours, judgement(r)]);
   return [
     `== our shape against the published one (${shape.pairs.map((p) => `${p.ours} ~ ${p.published}`).join(", ")})`, table.toString(),
     "why they differ, as far as it is on record:", ...shape.reasons.map((r) => `   - ${r}`),

@@ -4,6 +4,8 @@ import { legSubject, pool } from "../../cli/study/pool.ts";
 import { compare } from "../../report/compare/compare.ts";
 import { timeChart } from "../../report/html/charts.ts";
 import { renderTerminal } from "../../report/render/terminal.ts";
+import { findPublished } from "../../report/published/index.ts";
+import { publishedSubject } from "../../report/published/set.ts";
 import { estimate } from "../../report/stats.ts";
 import { syntheticResult, type SyntheticOptions } from "../report/synthetic.ts";
 
@@ -69,4 +71,18 @@ test("what distance costs is marked where the latencies themselves show no diffe
   for (const cell of cells) assert.equal(cell.penalty!.evident, cell.ratios.avg!.verdict !== "no evidence of a difference");
   assert.ok(cells.some((cell) => cell.penalty!.evident === false));
   assert.match(renderTerminal(c), /ms, [+-][\d.]+ % tps ~/);
+});
+
+test("beside a published study, what our repeats leave open is neither alike nor different", () => {
+  const against = findPublished("000").map(publishedSubject), match = new Map([["hybrid", "hybrid"], ["aws", "aws-only"]]);
+  const rowOf = (noise: number) => {
+    const of = (name: string, seed: number) => legSubject([0, 1].map((i) => stand(name, seed + i, day(i), { noise, rttMs: 0, workloads: ["oltp_read_only"] })), name, ["1", "2"]);
+    const c = compare([of("hybrid", 11), of("aws", 21)], { against, match });
+    return { row: c.shape!.rows.find((r) => r.what === "average tps, aws-only / hybrid")!, text: renderTerminal(c) };
+  };
+  const quiet = rowOf(0.002), noisy = rowOf(0.3);
+  assert.equal(quiet.row.agrees, false, "x1.77 published, ours are alike and say so closely");
+  assert.match(quiet.row.ours, /^x[\d.]+ \[[\d.]+, [\d.]+\]$/);
+  assert.deepEqual([noisy.row.agrees, noisy.row.undecided], [null, true]);
+  assert.match(noisy.text, /not told apart/);
 });
