@@ -135,7 +135,7 @@ export class DriverRun {
         const silent = Date.now() - this.#heard;
         if (silent > (othersEnded() ? SILENCE_AFTER_OTHERS_MS : SILENCE_MS))
           throw new Error(`the driver node ${this.node.connection.host} has not answered for ${Math.round(silent / 1000)} s (${(error as Error).message})${othersEnded() ? "" : "; the run goes on there, the next `up` picks it up"}`);
-        this.#say(`the driver node does not answer (${(error as Error).message}), trying again; the run goes on`);
+        this.#say(`the driver node does not answer (${(error as Error).message}), trying again${othersEnded() ? "" : "; the run goes on"}`);
       }
       await sleep(POLL_MS);
     }

@@ -86,8 +86,17 @@ test("a first driver that cannot make the tables says so to the others", async (
     assert.equal(await barrier!.arrive("tables"), undefined);
     return run(own, { ...options(signal), barrier });
   });
-  await assert.rejects(first, /the disk is full/);
+  await assert.rejects(first, /^Error: the disk is full$/);
   const result = await second;
   assert.match(result.incompleteReason!, /the disk is full/);
   assert.equal(result.steps.length, 0);
+});
+
+test("a first driver that is stopped while it makes the tables, because another is lost, says which", async () => {
+  const stop = new AbortController(), steps = [{ workload: "oltp_point_select", threads: 2 }];
+  const first = withOthers(spec(0, 2, steps), new AbortController().signal, ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("prepare was stopped")))));
+  const second = withOthers(spec(1, 2, steps), stop.signal, async ({ barrier }) => barrier!.arrive("tables"));
+  setTimeout(() => stop.abort("SIGTERM"), 200);
+  await assert.rejects(first, /driver 2 of 2 stopped: SIGTERM; prepare was stopped/);
+  assert.equal(await second, undefined);
 });

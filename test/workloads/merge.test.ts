@@ -98,6 +98,7 @@ test("what is missing is told: a driver, its share of a window", () => {
   assert.equal(alone.complete, false);
   assert.match(alone.incompleteReason!, /result of driver 1 of 3 is missing; the result of driver 3 of 3 is missing/);
   assert.match(alone.steps[0]!.incompleteReason!, /1 of 3 drivers measured this window/);
+  assert.equal(alone.steps[0]!.driver.startSkewMs, undefined, "one driver has no distance to another");
   const cut = merge([resultOf(0, 2, [windowOf({ latencies: [1] })]), resultOf(1, 2, [], { complete: false, incompleteReason: "no window has ended yet" })]);
   assert.match(cut.incompleteReason!, /driver 2 of 2: no window has ended yet/);
 });

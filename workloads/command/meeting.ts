@@ -23,6 +23,7 @@ export async function withOthers<T>(spec: RunSpec, stop: AbortSignal, body: (met
     return await body({ spec: { ...spec, runId: barrier.runId }, signal: AbortSignal.any([stop, barrier.lost]), barrier });
   } catch (error) {
     barrier.close((error as Error).message);
+    if (barrier.lost.aborted) throw new Error(`${String(barrier.lost.reason)}; ${(error as Error).message}`);
     throw error;
   } finally {
     stop.removeEventListener("abort", tellOthers);

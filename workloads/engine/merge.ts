@@ -130,6 +130,7 @@ function mergeDrivers(parts: Part[], count: number): StepResult["driver"] {
  * span may be off by what their clocks may. Otherwise the span by their own clocks, about whose agreement nothing is known.
  */
 function skew(parts: Part[]): Pick<StepResult["driver"], "startSkewMs" | "startSkewUncertaintyMs"> {
+  if (parts.length < 2) return {};
   const starts = parts.flatMap(({ window }) => (window.driver.start && window.driver.start.clockUncertaintyMs !== null ? [window.driver.start] : []));
   const span = (moments: number[]): number => round(Math.max(...moments) - Math.min(...moments), 3);
   if (starts.length < parts.length) return { startSkewMs: span(parts.map((p) => Date.parse(p.window.startedAt))), startSkewUncertaintyMs: null };
