@@ -88,6 +88,8 @@ export const proxmoxSite = z.strictObject({
   wireguard: z.enum(["kernel", "tun"]).default("kernel"),
   /** Allow a change that makes database nodes anew. */
   replaceNodes: z.boolean().default(false),
+  /** Make database nodes one after the other, and take changes that stop them (cores, memory) in the same way. */
+  rolling: z.boolean().default(false),
 });
 
 export type ProxmoxSite = z.infer<typeof proxmoxSite>;

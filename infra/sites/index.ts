@@ -23,9 +23,10 @@ export async function createSites(config: Config, plans: NodePlan[], context: Si
     const { AwsSites } = await import("./aws.ts");
     nodes.push(...new AwsSites(inAws, plansOf(inAws), config, context, opts).nodes);
   }
+  const alone = config.sites.reduce((sum, s) => sum + s.nodes, 0) === 1, before: pulumi.Resource[] = [];
   for (const site of ofKind("proxmox")) {
     const { ProxmoxSite } = await import("./proxmox.ts");
-    nodes.push(...new ProxmoxSite({ site, key: keyOf(site), plans: plansOf([site]), secrets: config, context }, opts).nodes);
+    nodes.push(...new ProxmoxSite({ site, key: keyOf(site), plans: plansOf([site]), alone, before, secrets: config, context }, opts).nodes);
   }
   for (const site of ofKind("ssh")) {
     const { SshSite } = await import("./ssh.ts");

@@ -6,6 +6,9 @@ export const DATA_SERIAL = "meshbench-data";
 export const DATA_DIRECTORY = "/var/lib/mysql";
 const MOUNT = "/srv/meshbench";
 
+/** After a stop and start too, a node is ready only when its services are. One that failed is no reason to wait for ever. */
+export const BOOTED = "timeout 300 systemctl is-system-running --wait >/dev/null 2>&1 || true";
+
 /** First boot's configuration is over; its failure is one of the node's, shown with the end of its log. */
 export const CLOUD_INIT_DONE = `if command -v cloud-init >/dev/null 2>&1; then
   timeout 600 cloud-init status --wait >/dev/null 2>&1 || code=$?

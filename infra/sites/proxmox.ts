@@ -9,11 +9,24 @@ import { jumpConnection } from "./keys.ts";
 import { guard } from "./guard.ts";
 import { containerArgs, snippetOf, vmArgs, type GuestContext } from "./proxmox-guest.ts";
 import { guestTags, imageOf, planGuests, type GuestPlan } from "./proxmox-plan.ts";
-import { CLOUD_INIT_DONE, dataDiskScript, HOST_FACTS, MOUNT_POINT_SCRIPT } from "./proxmox-storage.ts";
+import { BOOTED, CLOUD_INIT_DONE, dataDiskScript, HOST_FACTS, MOUNT_POINT_SCRIPT } from "./proxmox-storage.ts";
 import { connectionOf, firstContact, readyThrough, type Reach } from "./reached.ts";
 
 /** From the first try until SSH lets the operator in, first boot included. */
 const CONTACT_SECONDS = 300;
+
+export interface ProxmoxSiteArgs {
+  site: SiteConfig;
+  /** How the site is called in messages: meshbench:sites[0]. */
+  key: string;
+  plans: NodePlan[];
+  /** The cluster has no other database node, so that a stop hurts nobody else. */
+  alone: boolean;
+  /** Of the database nodes of all Proxmox sites so far; grows. With `rolling` each waits for the one before. */
+  before: pulumi.Resource[];
+  secrets: Secrets;
+  context: SiteContext;
+}
 
 export class ProxmoxSite extends pulumi.ComponentResource {
   readonly nodes: Node[];
@@ -21,8 +34,8 @@ export class ProxmoxSite extends pulumi.ComponentResource {
   private readonly image: proxmox.download.File;
   private readonly proxy: Reach["proxy"];
 
-  constructor(args: { site: SiteConfig; key: string; plans: NodePlan[]; secrets: Secrets; context: SiteContext }, opts?: pulumi.ComponentResourceOptions) {
-    const { site, key, plans, secrets, context } = args;
+  constructor(args: ProxmoxSiteArgs, opts?: pulumi.ComponentResourceOptions) {
+    const { site, plans, secrets, context } = args;
     super("meshbench:sites:Proxmox", site.name, {}, opts);
     const login = loginOf(site, secrets);
     warnOfClear("apiToken" in login ? "proxmoxToken" : "proxmoxPassword");
@@ -30,9 +43,9 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       endpoint: site.endpoint!, insecure: site.insecure,
       ...("apiToken" in login ? { apiToken: pulumi.secret(login.apiToken) } : { username: login.username, password: pulumi.secret(login.password) }),
     }, { parent: this });
-    this.proxy = jumpConnection(site.jump, key);
+    this.proxy = jumpConnection(site.jump, args.key);
     this.image = this.download(site, context.labels.stack);
-    this.nodes = planGuests(site, plans, context.labels.stack).map((guest) => this.node(guest, { site, key, secrets, context }));
+    this.nodes = planGuests(site, plans, context.labels.stack).map((guest) => this.node(guest, args));
     this.registerOutputs();
   }
 
@@ -46,11 +59,15 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     }, { parent: this, provider: this.provider });
   }
 
-  private node(guest: GuestPlan, { site, key, secrets, context }: { site: SiteConfig; key: string; secrets: Secrets; context: SiteContext }): Node {
+  private node(guest: GuestPlan, { site, key, alone, before, secrets, context }: ProxmoxSiteArgs): Node {
     const { name } = guest.node;
     const parent = { parent: this };
     const labels: GuestContext = { tags: guestTags(context.labels.stack, site.name), labels: context.labels, publicKey: context.key.publicKey, image: this.image.id };
-    const dependsOn = guest.node.roles.includes("database") ? [guard(name, { replaced: identity(site, guest, context.labels.stack), mayReplace: site.replaceNodes, replaceKey: `${key}.replaceNodes to true` }, parent)] : [];
+    const isDatabase = guest.node.roles.includes("database");
+    const dependsOn = isDatabase ? [guard(name, {
+      replaced: identity(site, guest, context.labels.stack), restarted: size(site), mayReplace: site.replaceNodes, mayRestart: site.rolling || alone,
+      replaceKey: `${key}.replaceNodes to true`, restartKey: `${key}.rolling to true`,
+    }, parent), ...(site.rolling ? before.slice(-1) : [])] : [];
     const made = site.guest === "vm"
       ? this.virtualMachine(site, guest, labels, dependsOn)
       : this.container(site, guest, labels, dependsOn);
@@ -73,7 +90,8 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       resource: made.resource,
       facts: pulumi.output(undefined).apply((): Record<string, unknown> => ({})),
     };
-    const { connection, printed } = readyThrough<Record<string, unknown>>(bare, readyScript(site, guest), parent);
+    const { resource, connection, printed } = readyThrough<Record<string, unknown>>(bare, readyScript(site, guest), Object.values(size(site)), parent);
+    if (isDatabase) before.push(resource);
     const known = {
       kind: site.guest === "vm" ? "Proxmox virtual machine" : "Proxmox container", hypervisor: site.hypervisor, cores: site.cores, memoryMb: site.memoryMb,
       image: imageOf(site, context.labels.stack).fileName, datastore: site.datastore, ...(guest.storage === undefined ? {} : { storage: { name: guest.storage.name, ...guest.storage.profile } }),
@@ -129,8 +147,11 @@ function identity(site: SiteConfig, guest: GuestPlan, stack: string): Record<str
   return { hypervisor: site.hypervisor, guest: site.guest, vmId: guest.vmId === undefined ? "next free" : String(guest.vmId), image: imageOf(site, stack).fileName, datastore: site.datastore, data: guest.storage?.profile.datastore ?? site.datastore };
 }
 
+/** Changing one of these makes the provider stop the guest and start it. */
+const size = (site: SiteConfig): Record<string, string> => ({ cores: String(site.cores), memoryMb: String(site.memoryMb), ...(site.guest === "vm" ? { cpuType: site.cpuType } : {}) });
+
 function readyScript(site: SiteConfig, guest: GuestPlan): string {
   const profile = guest.storage?.profile;
   const own = profile?.sizeGb === undefined ? [] : [site.guest === "vm" ? dataDiskScript(profile.filesystem) : MOUNT_POINT_SCRIPT];
-  return [CLOUD_INIT_DONE, ...own, HOST_FACTS].join("\n");
+  return [BOOTED, CLOUD_INIT_DONE, ...own, HOST_FACTS].join("\n");
 }

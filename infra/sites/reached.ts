@@ -35,10 +35,11 @@ export function connectionOf(reach: Reach, hostKey: pulumi.Input<string>): Conne
   return pulumi.secret(pulumi.output({ host, port, user, privateKey, hostKey, dialErrorLimit: 20, perDialTimeout: 15, ...(proxy === undefined ? {} : { proxy }) }));
 }
 
-/** A step that must have run before any other step connects: later steps get the connection from its outcome. Prints JSON. */
-export function readyThrough<T>(node: Node, script: string, opts: pulumi.CustomResourceOptions): { connection: Connection; printed: pulumi.Output<T> } {
-  const ready = onNode(`${node.name}-ready`, node, { script }, opts);
+/** A step that must have run before any other step connects: later steps get the connection from its outcome. Prints JSON. A changed trigger runs it again. */
+export function readyThrough<T>(node: Node, script: string, triggers: string[], opts: pulumi.CustomResourceOptions): { resource: pulumi.Resource; connection: Connection; printed: pulumi.Output<T> } {
+  const ready = onNode(`${node.name}-ready`, node, { script, ...(triggers.length === 0 ? {} : { triggers }) }, opts);
   return {
+    resource: ready,
     // Its URN carries the dependency and is known in a preview; its output is not, and would show every later step as changed.
     connection: pulumi.secret(pulumi.all([node.connection, ready.urn]).apply(([connection]) => connection)) as Connection,
     printed: ready.stdout.apply((text) => JSON.parse(text) as T),

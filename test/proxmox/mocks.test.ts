@@ -95,6 +95,16 @@ test("proxmox-only: every resource, its inputs and its parent", async () => {
   for (const name of ["home-1", "home-2", "home-3"]) assert.ok(ofType(resources, "VmLegacy").find((r) => r.name === name)!.options["dependsOn"].includes(`${name}-guard`));
 });
 
+test("rolling: each database node waits until the one before is ready, and a node of another size is waited for anew", async () => {
+  const waits = (resources: Seen[]): string[] => ofType(resources, "VmLegacy").map((vm) => vm.options["dependsOn"].filter((name: string) => name.endsWith("-ready")).join());
+  assert.deepEqual(waits((await make(shipped())).resources), ["", "", "", ""]);
+  const { resources } = await make(shipped({ rolling: true, cores: 4 }));
+  assert.deepEqual(waits(resources), ["", "", "home-1-ready", "home-2-ready"], "the driver waits for nobody");
+  assert.deepEqual(resources.find((r) => r.name === "home-1-ready")!.inputs["triggers"], ["4", "4096", "x86-64-v2-AES"]);
+  const guards = resources.filter((r) => r.name.endsWith("-guard")).map((r) => [r.name, r.inputs["environment"].RESTARTED, r.inputs["environment"].MAY_RESTART, r.inputs["environment"].RESTART_KEY]);
+  assert.deepEqual(guards[0], ["home-1-guard", "restarted cores = 4\nrestarted cpuType = x86-64-v2-AES\nrestarted memoryMb = 4096", "true", "meshbench:sites[0].rolling to true"]);
+});
+
 test("containers on a storage profile: template, mount point as text, features; the device only where asked for", async () => {
   const profiles = { slog: { datastore: "nvme", sizeGb: 40, note: "ZFS mirror, NVMe SLOG" }, plain: {} };
   const { resources, nodes } = await make(shipped({ guest: "lxc", profiles, storage: ["slog", "slog", "plain"] }));

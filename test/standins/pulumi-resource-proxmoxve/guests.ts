@@ -1,7 +1,7 @@
 /** Files, virtual machines and containers through the Proxmox API, with the calls that the vendor's provider makes. */
 import { callProxmox, ProxmoxError, type ProxmoxApi } from "../../../infra/sites/proxmox-api.ts";
 import type { Value, Values } from "../pulumi-resource-command/values.ts";
-import { endMachine, startMachine } from "./lab.ts";
+import { endMachine, restartMachine, startMachine } from "./lab.ts";
 import { at } from "./rules.ts";
 
 export interface Made { id: string; outputs: Values }
@@ -139,13 +139,19 @@ export class Guests {
     return { id: String(id), outputs: { ...inputs, vmId: id, networkInterfaces: cards, ipv4: { eth0: found } } };
   }
 
-  /** In place: what Proxmox can change on a guest that is there. The node of the laboratory stays as it is. */
+  /** In place: what Proxmox can change on a guest that is there. For another size the provider stops it and starts it. */
   async update(kind: "qemu" | "lxc", id: string, inputs: Values, olds: Values): Promise<void> {
     const node = text(inputs["nodeName"]);
     await this.call("PUT", `/nodes/${node}/${kind}/${id}/config`, form({
       ...(kind === "qemu" ? { name: text(inputs["name"]) } : { hostname: text(at(inputs, "initialization", "hostname")) }), description: text(inputs["description"]), tags: list(inputs["tags"]).map(text).join(";"),
       cores: Number(at(inputs, "cpu", "cores") ?? 1), memory: Number(at(inputs, "memory", "dedicated") ?? 512),
     }));
+    const sizes = (values: Values): string => JSON.stringify([at(values, "cpu"), at(values, "memory")]);
+    if (sizes(inputs) !== sizes(olds)) {
+      await this.run(node, "POST", `/${kind}/${id}/status/stop`);
+      await this.run(node, "POST", `/${kind}/${id}/status/start`);
+      await restartMachine(machineName(kind === "qemu" ? text(inputs["name"]) : text(at(inputs, "initialization", "hostname")), inputs), text(at(inputs, "initialization", "ipConfigs", 0, "ipv4", "address")) || "dhcp");
+    }
     if (kind === "qemu") for (const [i, disk] of list(inputs["disks"]).entries()) if (at(disk, "size") !== at(olds, "disks", i, "size")) await this.grow(node, Number(id), disk);
   }
 

@@ -48,8 +48,18 @@ export async function startMachine(machine: Machine): Promise<string> {
     ...(machine.user === undefined ? { authorizedKeys: machine.publicKeys } : { userData: userData(machine) }),
   }))) as { address: string };
   if (machine.address === "dhcp") return created.address;
-  await run(["node", "exec", "--lab", lab, "--name", machine.name, "--", "ip", "addr", "replace", machine.address, "dev", "eth0"]);
+  await giveAddress(machine.name, machine.address);
   return machine.address.split("/")[0]!;
+}
+
+async function giveAddress(name: string, address: string): Promise<void> {
+  await run(["node", "exec", "--lab", laboratory(), "--name", name, "--", "ip", "addr", "replace", address, "dev", "eth0"]);
+}
+
+export async function restartMachine(name: string, address: string): Promise<void> {
+  await run(["node", "stop", "--lab", laboratory(), "--name", name]);
+  await run(["node", "start", "--lab", laboratory(), "--name", name]);
+  if (address !== "dhcp") await giveAddress(name, address);
 }
 
 export async function endMachine(name: string): Promise<void> {
