@@ -32,7 +32,7 @@ async function main(command: string[]): Promise<number> {
       AWS_ENDPOINT_URL: moto.url, AWS_ACCESS_KEY_ID: "stand-in", AWS_SECRET_ACCESS_KEY: "stand-in", AWS_EC2_METADATA_DISABLED: "true",
       PVE_ENDPOINT: pve.endpoint, PVE_TOKEN: pve.token, PVE_ADDRESS: `${home}.100/24`, PVE_GATEWAY: `${home}.1`,
       NODE_EXTRA_CA_CERTS: pve.caFile, SSL_CERT_FILE: pve.caFile,
-      MESHBENCH_STANDIN_LAB: laboratory, MESHBENCH_STAND_INS: "the AWS plugin for Pulumi;the Proxmox plugin for Pulumi",
+      MESHBENCH_STANDIN_LAB: laboratory, MESHBENCH_STAND_INS: "each cloud's plugin for Pulumi",
       PATH: `${standInPath(["pulumi-resource-aws", "pulumi-resource-proxmoxve"])}${delimiter}${process.env["PATH"] ?? ""}`,
     });
   } finally {
