@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -29,6 +29,7 @@ before(async () => {
   await saveResult(results, "aborted", syntheticResult({ ...quick, stack: "aborted", runId: "a", seed: 5, incomplete: "worker 2 died" }));
   await saveResult(results, "bigger", syntheticResult({ ...quick, stack: "bigger", runId: "b", tableSize: 99 }));
   await saveResult(results, "nothing", { ...syntheticResult({ ...quick, stack: "nothing", runId: "n", incomplete: "stopped before the first window" }), steps: [], summary: [] });
+  await mkdir(join(results, "empty"));
   await writeFile(join(results, "far", "torn.json"), "{\"kind\": \"meshbench-res");
   await saveResult(results, "torn", syntheticResult({ ...quick, stack: "torn", runId: "t" }));
   await writeFile(join(results, "torn", "t.json"), (await readFile(join(results, "torn", "t.json"), "utf8")).replace(/"tps":[0-9.]+/, "\"tps\":NaN"));
@@ -46,6 +47,7 @@ test("a stack is its newest complete result; a newer incomplete one and a torn f
 test("each bad input is one clear line, exit code 1 and no output file", async () => {
   const cases: [string[], RegExp][] = [
     [["nope", "far"], /^nope: no such stack in results\/ \(there: .*near/],
+    [["empty"], /^empty: has no result yet in results\/empty/],
     [["nothing"], /^nothing: holds no measured window \(stopped before the first window\)/],
     [["torn"], /^torn: none of its 1 result files can be read; first: .*t\.json: is not JSON/],
     [["absent.json"], /^absent\.json: there is no such file/],
