@@ -49,6 +49,8 @@ function evidence(block: Block, subject: number, average: Ratio): string {
   return none > 0 ? `, no evidence of a difference at ${none} of ${verdicts.length} thread counts` : "";
 }
 
+const UNCHANGED = "no evidence of a change";
+
 function distanceWords(comparison: Comparison): string[] {
   const { subjects } = comparison;
   const near = farthestRtt(subjects[0]!);
@@ -57,10 +59,12 @@ function distanceWords(comparison: Comparison): string[] {
     if (near === null || far === null || Math.abs(far - near) < 0.1) return [];
     const parts = comparison.blocks.flatMap((block) => {
       const cell = block.rows[0]?.cells.find((c) => c.subject === k + 1);
-      return cell?.penalty ? [`${block.key} ${cell.penalty.evident === false ? "no evidence of a change" : `${signed(cell.penalty.roundTrips, 2)} ms`}`] : [];
+      return cell?.penalty ? [`${block.key} ${cell.penalty.evident === false ? UNCHANGED : `${signed(cell.penalty.roundTrips, 2)} ms`}`] : [];
     });
     if (parts.length === 0) return [];
-    return [`Distance: between the database nodes the longest round trip is ${number(far)} ms on ${subject.label} and ${number(near)} ms on ${subjects[0]!.label}. Each additional millisecond changes the mean latency at the lowest thread count by: ${parts.join(", ")} (1.00 is one round trip per transaction).`];
+    const trips = `Distance: between the database nodes the longest round trip is ${number(far)} ms on ${subject.label} and ${number(near)} ms on ${subjects[0]!.label}.`;
+    if (parts.every((p) => p.endsWith(UNCHANGED))) return [`${trips} There is no evidence that it changes the mean latency at the lowest thread count.`];
+    return [`${trips} Each additional millisecond changes the mean latency at the lowest thread count by: ${parts.join(", ")} (1.00 is one round trip per transaction).`];
   });
 }
 
