@@ -86,12 +86,12 @@ export function parseStudy(text: string, file: string): Study {
 
 /** Objects are merged key by key; lists and values of `over` replace those of `base`. */
 export function overlay(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
-  const merged: Record<string, unknown> = { ...base };
-  for (const [key, value] of Object.entries(over)) {
-    const below = merged[key];
-    merged[key] = isObject(below) && isObject(value) ? overlay(below, value) : value;
-  }
-  return merged;
+  const below = new Map(Object.entries(base));
+  // From entries, not by assignment: a file may have a key like `__proto__`.
+  return Object.fromEntries([...below, ...Object.entries(over).map(([key, value]): [string, unknown] => {
+    const under = below.get(key);
+    return [key, isObject(under) && isObject(value) ? overlay(under, value) : value];
+  })]);
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

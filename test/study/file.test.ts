@@ -57,7 +57,7 @@ test("overlay: objects merge, lists and values replace, nothing is changed in pl
     assert.equal(JSON.stringify([a, b]), before);
     assert.deepEqual(new Set(Object.keys(merged)), new Set([...Object.keys(a), ...Object.keys(b)]));
     assert.deepEqual(overlay(merged, b), merged);
-  }));
+  }), { examples: [[{}, JSON.parse('{"__proto__":[]}')]] });
 });
 
 test("mistakes end in a sentence that names the key", () => {
