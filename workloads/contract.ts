@@ -2,6 +2,7 @@
  * The one thing that infra, workloads, cli and report share: a RunSpec goes to the driver node, a RunResult comes back.
  * Both are versioned; a reader accepts every version up to its own. Times are milliseconds unless the name says otherwise.
  */
+import { isIP } from "node:net";
 import { z } from "zod";
 
 /** Raised when a field changes meaning or disappears; new optional fields do not raise it. */
@@ -41,6 +42,10 @@ export const targetSchema = z.strictObject({
   statementTimeoutMs: count.default(30_000),
   /** sysbench's --db-ps-mode. */
   preparedStatements: z.enum(["auto", "disable"]).default("auto"),
+}).superRefine(({ tls, endpoints }, refinement) => {
+  const address = tls.mode === "verify" ? endpoints.find(({ host }) => isIP(host) !== 0) : undefined;
+  // mysql2 and pg give TLS a name to compare only where the host is one.
+  if (address !== undefined) refinement.addIssue({ code: "custom", path: ["tls", "mode"], message: `verify needs the server's name as its certificate has it, the host is the address ${address.host}` });
 });
 
 /** Options of a workload by sysbench's names (underscored); which exist and their defaults: workloads/sysbench. */

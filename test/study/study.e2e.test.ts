@@ -11,7 +11,7 @@ import { until } from "../e2e/stack.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "meshbench-study-"));
 const file = join(dir, "study.yaml"), results = join(dir, "results");
-const stacks = ["study-e2e-study-one", "study-e2e-study-two"];
+const stacks = ["study-e2e-study-one", "study-e2e-study-two", "study-e2e-broken-only"];
 const lab = (...args: string[]): string => execFileSync(nodeBinary(), ["lab/cli.ts", ...args], { cwd: checkout, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 after(() => {
   for (const stack of stacks) lab("purge", "--lab", labName(stack, checkout));
@@ -31,7 +31,13 @@ topologies:
   two: { sites: [{ name: a, kind: local, nodes: 1 }, { name: b, kind: local, nodes: 0 }], links: [{ between: [a, b], rttMs: 10 }], driver: { site: b } }
 `);
 
-function study(...args: string[]): { pid: number; output: () => string; ended: Promise<number>; kill: () => void } {
+function study(...args: string[]): Running {
+  return studyOf(file, ...args);
+}
+
+interface Running { pid: number; output: () => string; ended: Promise<number>; kill: () => void }
+
+function studyOf(file: string, ...args: string[]): Running {
   let output = "";
   const child = spawn(nodeBinary(), ["cli/main.ts", "study", "run", file, "--results", results, ...args], { cwd: checkout, stdio: ["ignore", "pipe", "pipe"], detached: true });
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => { output += text; });
@@ -69,8 +75,36 @@ test("killed during its second leg, the study goes on where it was and reports b
   assert.equal(readdirSync(join(results, "studies")).length, 1);
   const page = readFileSync(join(folder, "report.html"), "utf8");
   assert.match(page, /oltp_read_only/);
-  for (const stack of stacks) {
+  for (const stack of stacks.slice(0, 2)) {
     assert.equal(readdirSync(join(results, stack)).length, 1, "each leg has one result");
     assert.deepEqual(Object.values(JSON.parse(lab("leftovers", "--lab", labName(stack, checkout), "--json")) as Record<string, unknown[]>).flat(), []);
   }
+});
+
+test("a failed leg is taken down, or left up to look at where that is asked for", async () => {
+  const broken = join(dir, "broken.yaml"), lost = stacks[2]!;
+  writeFileSync(broken, `
+name: e2e-broken
+config:
+  proxy: { kind: none }
+  database: { engine: mariadb, variables: { no_such_variable: "1" } }
+  profile:
+    data: { tables: 1, tableSize: 1000 }
+    steps: [{ workload: oltp_read_only, threads: 1, warmupSeconds: 0, durationSeconds: 1 }]
+topologies:
+  only: { sites: [{ name: a, kind: local, nodes: 1 }] }
+`);
+  const left = (): unknown[] => Object.values(JSON.parse(lab("leftovers", "--lab", labName(lost, checkout), "--json")) as Record<string, unknown[]>).flat();
+  const gone = studyOf(broken);
+  assert.equal(await gone.ended, 1, gone.output());
+  assert.match(gone.output(), /only#1.*up failed: .*mariadb did not start/);
+  assert.deepEqual(left(), []);
+
+  const kept = studyOf(broken, "--keep-on-failure");
+  assert.equal(await kept.ended, 1, kept.output());
+  assert.match(kept.output(), new RegExp(`left up to look at: npm run pulumi -- destroy -s ${lost}`));
+  assert.match(lab("list"), new RegExp(labName(lost, checkout)));
+  execFileSync(nodeBinary(), ["tools/pulumi.ts", "destroy", "--yes", "-s", lost], { cwd: checkout, stdio: "ignore" });
+  execFileSync(nodeBinary(), ["tools/pulumi.ts", "stack", "rm", "--yes", "-s", lost], { cwd: checkout, stdio: "ignore" });
+  assert.deepEqual(left(), []);
 });

@@ -106,7 +106,8 @@ test("without prepared statements the same work is sent as text", async (t) => {
 test("over TLS mysql2's own execute does the same work, and the result says so", async (t) => {
   if (!ready(t)) return;
   if (!tls) return t.skip("no openssl to make a certificate with");
-  const target = { tls: { mode: "verify" as const, caFile: join(server.directory, "cert.pem") } };
+  const endpoint = (host: string): RunSpec["target"]["endpoints"] => [{ name: "p", host, port: server.port, role: "any" }];
+  const target = { tls: { mode: "verify" as const, caFile: join(server.directory, "cert.pem") }, endpoints: endpoint("localhost") };
   const before = server.status();
   const window = await fixed("oltp_read_write", 200, { target });
   assert.equal(window.driver.path, "library");
@@ -115,6 +116,7 @@ test("over TLS mysql2's own execute does the same work, and the result says so",
   assert.deepEqual([checks.mismatches, checks.sampledWrong], [0, 0]);
   assert.ok(checks.sampled > 0);
   assert.ok(delta(before, ["Com_select"])["Com_select"]! >= 2800);
+  await assert.rejects(fixed("oltp_read_write", 1, { target: { ...target, endpoints: endpoint("127.0.0.1") } }), /the host is the address 127\.0\.0\.1/);
 });
 
 test("both paths read the same rows", async (t) => {

@@ -50,7 +50,7 @@ export function describe(error: unknown, address: Address, target: Pick<Target, 
   const where = `${address.host}:${address.port}`;
   const message = ((error as Error).message || code || String(error)).split("\n", 1)[0]!;
   if (DISK_FULL.has(code) && (code !== "1030" || /28|space/i.test(message))) return `${where}: no space left for the data (${code}: ${message}); free space or use fewer or smaller tables, then prepare again: what is loaded is kept`;
-  if (code === "1045" || code === "28P01" || code === "28000") return `${where}: the server refuses user "${target.user}" with this password (${code})`;
+  if (code === "1045" || code === "28P01" || code === "28000") return `${where}: the server refuses user "${target.user}" with this password (${code}: ${message})`;
   if (code === "1049" || code === "3D000") return `${where}: there is no database "${target.database}" (${code}): create it first`;
   if (code === "1044" || code === "42501") return `${where}: user "${target.user}" lacks a right on database "${target.database}" (${code}: ${message})`;
   if (code === "ECONNREFUSED") return `${where}: nothing listens there (ECONNREFUSED)`;
@@ -66,10 +66,11 @@ export async function openSession(target: Target, address: Endpoint | Address, o
   return target.driver === "mysql" ? openMysql(target, address, options) : openPostgres(target, address, options);
 }
 
-function tlsOptions(target: Target): { ca?: string; rejectUnauthorized: boolean } | undefined {
+function tlsOptions(target: Target): { ca?: string; rejectUnauthorized: boolean; verifyIdentity?: boolean } | undefined {
   if (target.tls.mode === "off") return undefined;
   const ca = target.tls.caFile === undefined ? {} : { ca: readFileSync(target.tls.caFile, "utf8") };
-  return { ...ca, rejectUnauthorized: target.tls.mode === "verify" };
+  // verifyIdentity is mysql2's: without it any certificate of the same authority passes. pg compares the name by itself.
+  return target.tls.mode === "verify" ? { ...ca, rejectUnauthorized: true, verifyIdentity: true } : { ...ca, rejectUnauthorized: false };
 }
 
 async function openMysql(target: Target, address: Address, { connectTimeoutMs = target.connectTimeoutMs, noDatabase = false }: SessionOptions): Promise<Session> {
