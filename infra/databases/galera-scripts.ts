@@ -12,7 +12,13 @@ Wants=wg-quick@wg0.service
 /** A status variable's value; empty while the server does not answer. */
 const STATUS = `status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
-fail() { echo "$(hostname): $*" >&2; journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true; exit 1; }`;
+# The sentence first, with the server's own reason: it is what a summary shows.
+fail() {
+  why=$(journalctl -u mariadb -n 60 --no-pager -o cat 2>/dev/null | sed -n 's/^.*\\[ERROR\\] //p' | grep -v Aborting | tail -n 1 || true)
+  echo "$(hostname): $*\${why:+: $why}" >&2
+  journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true
+  exit 1
+}`;
 
 /** Packages and configuration. Never restarts a server: what changed is taken up by the settings step, one node at a time. */
 export function configureScript(conf: string, options: { sstMethod: string; galera: boolean }): string {
@@ -31,7 +37,7 @@ systemctl enable --quiet mariadb`;
 export function standaloneScript(timeoutSeconds: number): string {
   return `${STATUS}
 now=$(sha256sum ${CONF_PATH} | cut -c1-64)
-[ "$(cat /var/lib/mysql/meshbench-conf 2>/dev/null)" = "$now" ] && systemctl is-active --quiet mariadb || systemctl restart mariadb || fail "mariadb did not start"
+[ "$(cat /var/lib/mysql/meshbench-conf 2>/dev/null)" = "$now" ] && systemctl is-active --quiet mariadb || systemctl restart mariadb 2>/dev/null || fail "mariadb did not start"
 echo "$now" > /var/lib/mysql/meshbench-conf
 deadline=$((SECONDS + ${timeoutSeconds}))
 until answers; do [ $SECONDS -lt $deadline ] || fail "mariadb does not answer within ${timeoutSeconds} s"; sleep 0.2; done`;
@@ -61,7 +67,7 @@ if ! systemctl is-active --quiet mariadb; then
   systemctl reset-failed mariadb 2>/dev/null || true
   if ${member.founder ? "! was_member && ! peer_up" : "false"}; then
     echo "$(hostname): founding the cluster" >&2
-    galera_new_cluster || fail "the first node did not start"
+    galera_new_cluster 2>/dev/null || fail "the first node did not start"
   else
     systemctl start --no-block mariadb
   fi
@@ -99,7 +105,7 @@ until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_re
     since=\${since:-$SECONDS}
     if [ $((SECONDS - since)) -ge ${LEFT_BEHIND_SECONDS} ]; then
       echo "$(hostname): a state transfer ended while this donor was cut off from the primary component; restarting the server, which brings it back" >&2
-      timeout 120 systemctl restart mariadb || fail "mariadb did not start again"
+      timeout 120 systemctl restart mariadb 2>/dev/null || fail "mariadb did not start again"
       since=
     fi
   else since=; fi
@@ -113,7 +119,7 @@ export function settingsScript(fingerprint: string, timeoutSeconds: number): str
 file=/var/lib/mysql/meshbench-settings
 if [ -s "$file" ] && [ "$(cat "$file")" != ${fingerprint} ]; then
   echo "$(hostname): restarting with changed settings" >&2
-  systemctl restart mariadb || fail "mariadb did not start with the changed settings"
+  systemctl restart mariadb 2>/dev/null || fail "mariadb did not start with the changed settings"
 fi
 echo ${fingerprint} > "$file"
 ${waitSynced(timeoutSeconds)}`;

@@ -97,7 +97,7 @@ topologies:
   const left = (): unknown[] => Object.values(JSON.parse(lab("leftovers", "--lab", labName(lost, checkout), "--json")) as Record<string, unknown[]>).flat();
   const gone = studyOf(broken);
   assert.equal(await gone.ended, 1, gone.output());
-  assert.match(gone.output(), /only#1.*up failed: .*mariadb did not start/);
+  assert.match(gone.output(), /only#1.*up failed: .*mariadb did not start: .*no_such_variable/);
   assert.deepEqual(left(), []);
 
   const kept = studyOf(broken, "--keep-on-failure");

@@ -1,6 +1,12 @@
 status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
-fail() { echo "$(hostname): $*" >&2; journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true; exit 1; }
+# The sentence first, with the server's own reason: it is what a summary shows.
+fail() {
+  why=$(journalctl -u mariadb -n 60 --no-pager -o cat 2>/dev/null | sed -n 's/^.*\[ERROR\] //p' | grep -v Aborting | tail -n 1 || true)
+  echo "$(hostname): $*${why:+: $why}" >&2
+  journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true
+  exit 1
+}
 was_member() { grep -Eq '^uuid: *[0-9a-f-]*[1-9a-f]' /var/lib/mysql/grastate.dat 2>/dev/null; }
 peer_up() {
   for peer in 10.99.0.2 10.99.0.33; do
@@ -14,7 +20,7 @@ if ! systemctl is-active --quiet mariadb; then
   systemctl reset-failed mariadb 2>/dev/null || true
   if ! was_member && ! peer_up; then
     echo "$(hostname): founding the cluster" >&2
-    galera_new_cluster || fail "the first node did not start"
+    galera_new_cluster 2>/dev/null || fail "the first node did not start"
   else
     systemctl start --no-block mariadb
   fi

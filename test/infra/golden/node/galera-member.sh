@@ -1,6 +1,12 @@
 status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
-fail() { echo "$(hostname): $*" >&2; journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true; exit 1; }
+# The sentence first, with the server's own reason: it is what a summary shows.
+fail() {
+  why=$(journalctl -u mariadb -n 60 --no-pager -o cat 2>/dev/null | sed -n 's/^.*\[ERROR\] //p' | grep -v Aborting | tail -n 1 || true)
+  echo "$(hostname): $*${why:+: $why}" >&2
+  journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true
+  exit 1
+}
 left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f '[w]srep_sst_' >/dev/null; }
 deadline=$((SECONDS + 1800)); since=
 until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_ready)" = ON ]; do
@@ -10,7 +16,7 @@ until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_re
     since=${since:-$SECONDS}
     if [ $((SECONDS - since)) -ge 10 ]; then
       echo "$(hostname): a state transfer ended while this donor was cut off from the primary component; restarting the server, which brings it back" >&2
-      timeout 120 systemctl restart mariadb || fail "mariadb did not start again"
+      timeout 120 systemctl restart mariadb 2>/dev/null || fail "mariadb did not start again"
       since=
     fi
   else since=; fi

@@ -1,6 +1,12 @@
 status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
-fail() { echo "$(hostname): $*" >&2; journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true; exit 1; }
+# The sentence first, with the server's own reason: it is what a summary shows.
+fail() {
+  why=$(journalctl -u mariadb -n 60 --no-pager -o cat 2>/dev/null | sed -n 's/^.*\[ERROR\] //p' | grep -v Aborting | tail -n 1 || true)
+  echo "$(hostname): $*${why:+: $why}" >&2
+  journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true
+  exit 1
+}
 read -r password
 deadline=$((SECONDS + 120))
 until [ "$(status wsrep_cluster_size)" = 3 ]; do

@@ -1,8 +1,14 @@
 status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
-fail() { echo "$(hostname): $*" >&2; journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true; exit 1; }
+# The sentence first, with the server's own reason: it is what a summary shows.
+fail() {
+  why=$(journalctl -u mariadb -n 60 --no-pager -o cat 2>/dev/null | sed -n 's/^.*\[ERROR\] //p' | grep -v Aborting | tail -n 1 || true)
+  echo "$(hostname): $*${why:+: $why}" >&2
+  journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true
+  exit 1
+}
 now=$(sha256sum /etc/mysql/mariadb.conf.d/99-meshbench.cnf | cut -c1-64)
-[ "$(cat /var/lib/mysql/meshbench-conf 2>/dev/null)" = "$now" ] && systemctl is-active --quiet mariadb || systemctl restart mariadb || fail "mariadb did not start"
+[ "$(cat /var/lib/mysql/meshbench-conf 2>/dev/null)" = "$now" ] && systemctl is-active --quiet mariadb || systemctl restart mariadb 2>/dev/null || fail "mariadb did not start"
 echo "$now" > /var/lib/mysql/meshbench-conf
 deadline=$((SECONDS + 120))
 until answers; do [ $SECONDS -lt $deadline ] || fail "mariadb does not answer within 120 s"; sleep 0.2; done
