@@ -57,6 +57,8 @@ export type Study = z.infer<typeof studySchema>;
 export interface Cell {
   /** The names of its entries on the axes that have a choice; the study's name when none has. */
   name: string;
+  /** Where it stands in the matrix, from 0: reports keep this order, whatever the order of the runs. */
+  place: number;
   topology: string;
   config: Config;
   /** What the stack file says. */
@@ -121,14 +123,14 @@ export function cellsOf(study: Study, scaleName: string | undefined, readStack: 
     return names.length === 0 ? [undefined] : names;
   });
   const problems: string[] = [];
-  const cells = product(choices).map((names): Cell | undefined => {
+  const cells = product(choices).map((names, place): Cell | undefined => {
     const label = names.filter((n, i) => n !== undefined && choices[i]!.length > 1).join("-") || names[0]!;
     let raw: Record<string, unknown> = study.config;
     for (const [i, name] of names.entries()) if (name !== undefined) raw = overlay(raw, resolvePiece(axes[AXES[i]!] as Record<string, Record<string, unknown>>, name, AXES[i]!, readStack));
     raw = overlay(raw, scaled.config);
     const checked = checkConfig(withEnvironment(raw, process.env));
     if ("problems" in checked) { problems.push(...checked.problems.map((p) => `leg ${label}: ${p}`)); return undefined; }
-    return { name: label, topology: names[0]!, config: checked.config, raw };
+    return { name: label, place, topology: names[0]!, config: checked.config, raw };
   });
   if (problems.length > 0) throw new StudyError(problems.join("\n"));
   return cells as Cell[];

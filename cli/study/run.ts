@@ -84,7 +84,7 @@ export async function runLegs(study: Study, legs: Leg[], options: StudyOptions, 
 /** The report over everything that is done: page and text, in the study's folder. Returns their paths and the text. */
 export async function reportStudy(study: Study, legs: Leg[], journal: Journal): Promise<{ page: string; text: string; subjects: number }> {
   const done = journal.done();
-  const cells = [...new Map(legs.map((l) => [l.cell.name, l.cell])).values()];
+  const cells = [...new Map(legs.map((l) => [l.cell.name, l.cell])).values()].toSorted((a, b) => a.place - b.place);
   const subjects: Subject[] = [];
   for (const cell of cells) {
     const files = legs.filter((l) => l.cell.name === cell.name).flatMap((l) => done.get(legId(l))?.resultFile ?? []);

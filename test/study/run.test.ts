@@ -5,9 +5,10 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Journal, legId } from "../../cli/study/journal.ts";
-import { runLegs, type Outcome } from "../../cli/study/run.ts";
+import { reportStudy, runLegs, type Outcome } from "../../cli/study/run.ts";
 import type { Leg, Study } from "../../cli/study/file.ts";
 import { estimateLeg } from "../../cli/study/estimate.ts";
+import { syntheticResult } from "../report/synthetic.ts";
 import { legsOn } from "./legs.ts";
 
 const settled = () => new Promise(setImmediate);
@@ -177,4 +178,19 @@ test("a report does not begin a study: of one that is over it is that one's", (t
   const { journal } = s.go(1);
   journal.add({ event: "ended" });
   assert.equal(Journal.last(join(journal.dir, ".."), s.study, undefined)?.dir, journal.dir);
+});
+
+test("the report keeps the order of the file, in whatever order the legs ran", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "meshbench-run-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const { study, legs } = legsOn(["barn", "aws", "home"]);
+  const { journal } = Journal.open(join(dir, "studies"), study, undefined, true);
+  await runLegs(study, legs, { journal, results: dir, keepOnFailure: false, parallel: 1, say: () => {}, signal: new AbortController().signal }, async (leg) => {
+    const file = join(dir, `${leg.stack}.json`);
+    writeFileSync(file, JSON.stringify(syntheticResult({ runId: leg.stack, seed: 1, threads: [1], workloads: ["oltp_read_only"], repeats: 1, histograms: false })));
+    return file;
+  });
+  const { text, subjects } = await reportStudy(study, legs, journal);
+  assert.equal(subjects, 3);
+  assert.ok(text.indexOf("aws") < text.indexOf("home") && text.indexOf("home") < text.indexOf("barn"), text);
 });
