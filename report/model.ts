@@ -165,10 +165,22 @@ export function subjectOf(result: RunResult, label: string, source: string): Sub
       "proxy": context.proxy ? [context.proxy.kind, context.proxy.version].filter(Boolean).join(" ") : null,
       "database nodes": databases.length || null,
       "sites": topology ? topology.sites.map((s) => `${s.name} (${s.kind}, ${s.nodes})`).join(", ") : null,
-      "driver host": `${result.host.cpus} CPUs${result.host.cpuModel ? ` ${result.host.cpuModel}` : ""}`,
+      ...drivers(result),
       "stand-ins": context.standIns.length ? context.standIns.join("; ") : null,
     },
     caveats: [...context.standIns, ...(result.verify && !result.verify.ok ? [`the consistency check failed: ${result.verify.problems.join("; ")}`] : [])],
     context, prepareSeconds: result.prepare && !result.prepare.reused ? result.prepare.seconds : null, printedIntervals: null, result,
+  };
+}
+
+/** Of several drivers each has a host of its own, and what their windows are apart is part of what a figure means. */
+function drivers(result: RunResult): Record<string, string | null> {
+  const hosts = result.drivers?.flatMap((d) => d.host ?? []) ?? [];
+  const machines = Map.groupBy(hosts.length > 0 ? hosts : [result.host], (h) => `${h.cpus} CPUs${h.cpuModel ? ` ${h.cpuModel}` : ""}`);
+  const apart = result.steps.filter((s) => s.driver.startSkewMs !== undefined).toSorted((a, b) => b.driver.startSkewMs! - a.driver.startSkewMs!)[0]?.driver;
+  return {
+    "driver host": [...machines].map(([machine, same]) => (same.length > 1 ? `${same.length} x ${machine}` : machine)).join(", "),
+    "drivers": result.driverCount === undefined ? null : `${result.drivers?.length ?? 0} of ${result.driverCount}`,
+    "drivers begun apart": apart === undefined ? null : `at most ${apart.startSkewMs!.toFixed(1)} ms${apart.startSkewUncertaintyMs === null || apart.startSkewUncertaintyMs === undefined ? ", their clocks not compared" : ` +- ${apart.startSkewUncertaintyMs.toFixed(1)} ms`}`,
   };
 }

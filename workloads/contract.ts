@@ -183,6 +183,8 @@ const startSchema = z.looseObject({
   lateMs: z.number(),
 });
 
+const hostSchema = z.looseObject({ hostname: z.string(), cpus: z.number(), cpuModel: z.string().optional(), memoryMb: z.number().optional(), kernel: z.string().optional() });
+
 const driverShareSchema = z.looseObject({
   index: z.number().int(), host: z.string(), transactions: z.number().int(), tps: z.number(),
   cpuPercent: z.number(), eventLoopDelayP99Ms: z.number(), saturated: z.boolean(), reasons: z.array(z.string()), start: startSchema.optional(),
@@ -252,13 +254,14 @@ export const runResultSchema = z.looseObject({
   startedAt: z.string(), finishedAt: z.string().nullable(),
   spec: runSpecSchema,
   engine: z.looseObject({ name: z.string(), version: z.string(), node: z.string(), driverVersion: z.string().optional() }),
-  host: z.looseObject({ hostname: z.string(), cpus: z.number(), cpuModel: z.string().optional(), memoryMb: z.number().optional(), kernel: z.string().optional() }),
+  /** Of several drivers the first one's. */
+  host: hostSchema,
   server: z.looseObject({ version: z.string().optional(), variables: z.record(z.string(), z.string()).optional() }).optional(),
   prepare: z.looseObject({ seconds: z.number(), rows: z.number().int(), rowsPerSecond: z.number(), method: z.string(), reused: z.boolean().default(false) }).optional(),
   verify: z.looseObject({ ok: z.boolean(), tables: z.array(z.looseObject({ table: z.string(), rows: z.number().int() })), problems: z.array(z.string()) }).optional(),
   /** A merged result: how many drivers were to take part, and those whose results are in it. */
   driverCount: z.number().int().optional(),
-  drivers: z.array(z.looseObject({ index: z.number().int() })).optional(),
+  drivers: z.array(z.looseObject({ index: z.number().int(), host: hostSchema.optional() })).optional(),
   /** Every window that was measured, in the order in which they ran. */
   steps: z.array(stepResultSchema),
   /** One entry per step of the spec that has at least one window. */

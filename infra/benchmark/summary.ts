@@ -12,6 +12,8 @@ export interface StepOutput {
   errors: number;
   /** The driver, not the database, was the limit: why. */
   saturated?: string[];
+  /** Several drivers: from the first one's begin to the last one's, milliseconds. */
+  startSkewMs?: number;
 }
 
 export interface RunSummary {
@@ -32,6 +34,7 @@ export function summarize(result: RunResult, resultFile: string): RunSummary {
       latency: s.latency && { avg: round(s.latency.avg), p50: round(s.latency.p50), p95: round(s.latency.p95), p99: round(s.latency.p99), max: round(s.latency.max) },
       errors: s.errors.total,
       ...(s.driver.saturated ? { saturated: s.driver.reasons } : {}),
+      ...(s.driver.startSkewMs === undefined ? {} : { startSkewMs: round(s.driver.startSkewMs) }),
     })),
   };
 }

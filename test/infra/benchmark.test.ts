@@ -118,13 +118,14 @@ test("the summary keeps five digits, and says when the driver was the limit", ()
     errors: { total: 2, byCode: { "1213": 2 }, restarts: 2 }, reconnects: 0, intervals: [],
     driver: { cpuSeconds: 1, cpuPercent: 99, eventLoopDelayP99Ms: 1, saturated: true, reasons: ["CPU at 99 %"] }, server: [],
   };
-  const { results } = summarize(result("r", { steps: [step, { ...step, latency: null, driver: { ...step.driver, saturated: false } }] }), "results/r.json");
+  const { results } = summarize(result("r", { steps: [step, { ...step, latency: null, driver: { ...step.driver, saturated: false, startSkewMs: 0.1234567 } }] }), "results/r.json");
   assert.deepEqual(results[0], {
     workload: "oltp_read_only", threads: 4, repeat: 0, tps: 123.46, qps: 1975.3, errors: 2,
     latency: { avg: 1.2346, p50: 1, p95: 2, p99: 3, max: 5.5556 }, saturated: ["CPU at 99 %"],
   });
   assert.equal(results[1]!.latency, null);
   assert.equal("saturated" in results[1]!, false);
+  assert.equal(results[1]!.startSkewMs, 0.12346);
 });
 
 test("a poll is a line of state and then the log, bytes as they are", () => {

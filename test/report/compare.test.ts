@@ -171,3 +171,13 @@ test("markdown cannot be broken out of by a label", () => {
   assert.doesNotMatch(text, /<img/);
   assert.match(text, /a\\\|b/);
 });
+
+test("of several drivers all hosts are told, and how far apart their windows began", () => {
+  const host = { hostname: "d", cpus: 2, cpuModel: "Small" };
+  const result = syntheticResult({ stack: "many", histograms: false });
+  const many = { ...result, driverCount: 3, drivers: [0, 1, 2].map((index) => ({ index, host: index === 2 ? { ...host, cpus: 8 } : host })), steps: result.steps.map((s, i) => ({ ...s, driver: { ...s.driver, startSkewMs: i === 1 ? 2.26 : 0.1, startSkewUncertaintyMs: 0.3 } })) };
+  const { environment } = subjectOf(many, "many", "many.json");
+  assert.deepEqual([environment["driver host"], environment["drivers"], environment["drivers begun apart"]], ["2 x 2 CPUs Small, 8 CPUs Small", "3 of 3", "at most 2.3 ms +- 0.3 ms"]);
+  const alone = subjectOf(result, "one", "one.json").environment;
+  assert.deepEqual([alone["driver host"], alone["drivers"], alone["drivers begun apart"]], ["2 CPUs Synthetic CPU", null, null]);
+});
