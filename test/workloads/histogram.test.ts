@@ -1,7 +1,8 @@
 /** Percentiles of the histograms against exact ones of the same values. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeFromCompressedBase64 } from "hdr-histogram-js";
+import fc from "fast-check";
+import { build, decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { Latencies } from "../../workloads/engine/histogram.ts";
 import { Random } from "../../workloads/engine/random.ts";
 
@@ -92,4 +93,12 @@ test("reset empties it", () => {
   assert.equal(latencies.count, 0);
   latencies.record(7);
   assert.equal(latencies.summary()!.min, 7);
+});
+
+test("a latency is counted at the place where the library itself would put it", () => {
+  const library = build({ bitBucketSize: 32, highestTrackableValue: 36_000_000_000, numberOfSignificantValueDigits: 3 });
+  const check = (units: number): void => assert.equal(of([units / 10_000]).pack().values[0], (library as unknown as { medianEquivalentValue(v: number): number }).medianEquivalentValue(units), `${units} tenths of a microsecond`);
+  const edges = Array.from({ length: 35 }, (_, power) => 2 ** power).filter((edge) => edge < 36_000_000_000);
+  for (const edge of edges) [edge - 1, edge, edge + 1].forEach(check);
+  fc.assert(fc.property(fc.double({ min: 0, max: 10.5, noNaN: true }), (power) => check(Math.floor(10 ** power))));
 });
