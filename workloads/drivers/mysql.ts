@@ -11,7 +11,7 @@ import type { Connection, ConnectOptions, Driver } from "./driver.ts";
 import { clientError } from "./mysql-errors.ts";
 import { MysqlFastConnection } from "./mysql-fast.ts";
 import { MysqlLibraryConnection } from "./mysql-library.ts";
-import { OwnSocket } from "./mysql-socket.ts";
+import { MysqlSocket } from "./mysql-socket.ts";
 import { version } from "./versions.ts";
 
 const PROTOCOL_41 = 0x200;
@@ -35,7 +35,7 @@ export const mysqlDriver: Driver = {
 
 async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Connection> {
   const fast = options.tls.mode === "off" && options.forceLibrary !== true;
-  const socket = fast ? new OwnSocket(endpoint.host, endpoint.port) : null;
+  const socket = fast ? new MysqlSocket(endpoint.host, endpoint.port) : null;
   const settings: ConnectionOptions = {
     host: endpoint.host,
     port: endpoint.port,

@@ -1,15 +1,14 @@
 /** The fast path: messages written by hand, answers walked by their lengths, one statement at a time. */
 import type { Endpoint } from "../contract.ts";
 import { DriverError } from "./driver.ts";
-import type { Connection, ConnectOptions, Listener, Statement, StatementSpec, Value } from "./driver.ts";
-import type { SocketUser } from "./mysql-socket.ts";
+import type { ConnectOptions, Statement, StatementSpec, Value } from "./driver.ts";
+import { FastConnection } from "./fast-connection.ts";
 import { decodeAnswer, describedColumns } from "./postgres-decode.ts";
 import { clientError, stateError } from "./postgres-errors.ts";
 import { ExecuteMessage, prepareMessages, queryMessage, TERMINATE } from "./postgres-messages.ts";
 import { PostgresReader } from "./postgres-reader.ts";
 import type { AnswerSink, ServerRefusal } from "./postgres-reader.ts";
 import type { PostgresSocket } from "./postgres-socket.ts";
-import { TextStatement } from "./text-statement.ts";
 
 interface Preparing {
   specs: readonly StatementSpec[];
@@ -20,48 +19,26 @@ interface Preparing {
 
 const NO_TYPES: readonly number[] = [];
 
-export class PostgresFastConnection implements Connection, AnswerSink, SocketUser {
-  readonly path = "fast";
-  readonly endpoint: Endpoint;
-  readonly serverVersion: string;
-  listener: Listener = { done() {}, failed() {}, lost() {} };
-  readonly #socket: PostgresSocket;
+export class PostgresFastConnection extends FastConnection<Preparing> implements AnswerSink {
+  protected readonly farewell = TERMINATE;
   readonly #reader = new PostgresReader(this);
-  readonly #emulate: boolean;
   #statements = 0;
-  #preparing: Preparing | null = null;
-  #ended = false;
-  #closing: (() => void) | null = null;
-  #capture: Buffer[] | null = null;
   #captured: { bytes: Buffer; types: readonly number[] } | null = null;
   #types = NO_TYPES;
 
   constructor(endpoint: Endpoint, socket: PostgresSocket, serverVersion: string, options: ConnectOptions) {
-    this.endpoint = endpoint;
-    this.serverVersion = serverVersion;
-    this.#socket = socket;
-    this.#emulate = options.preparedStatements === "disable";
-    socket.takeOver(this);
+    super(endpoint, socket, serverVersion, options);
   }
 
-  get bytesRead(): number {
-    return this.#socket.bytesRead;
-  }
-
-  get bytesWritten(): number {
-    return this.#socket.bytesWritten;
-  }
-
-  async prepare(specs: readonly StatementSpec[]): Promise<Statement[]> {
-    if (this.#emulate) return specs.map((spec) => new TextStatement(spec, (sql) => this.query(sql)));
+  protected async prepareOnServer(specs: readonly StatementSpec[]): Promise<Statement[]> {
     if (specs.length === 0) return [];
     return new Promise((resolve, reject) => {
-      if (this.#ended) return reject(new DriverError("08003", "the connection is closed", "reconnect"));
+      if (this.ended) return reject(new DriverError("08003", "the connection is closed", "reconnect"));
       const names = specs.map(() => `mb${++this.#statements}`);
-      this.#preparing = { specs, names, resolve, reject };
-      this.#capture = [];
+      this.preparing = { specs, names, resolve, reject };
+      this.capture = [];
       this.#reader.expect();
-      this.#socket.write(prepareMessages(specs, names));
+      this.socket.write(prepareMessages(specs, names));
     });
   }
 
@@ -69,15 +46,11 @@ export class PostgresFastConnection implements Connection, AnswerSink, SocketUse
   run(message: Uint8Array, types: readonly number[]): void {
     this.#types = types;
     this.#reader.expect();
-    this.#socket.write(message);
+    this.socket.send(message);
   }
 
   query(sql: string | Uint8Array): void {
     this.run(queryMessage(sql), NO_TYPES);
-  }
-
-  captureNext(): void {
-    this.#capture = [];
   }
 
   takeRows(): Value[][] | null {
@@ -86,24 +59,23 @@ export class PostgresFastConnection implements Connection, AnswerSink, SocketUse
     return captured === null ? null : decodeAnswer(captured.bytes, captured.types);
   }
 
-  received(bytes: Uint8Array, length: number): void {
-    if (this.#capture !== null) this.#capture.push(Buffer.from(bytes.subarray(0, length)));
+  protected feed(bytes: Uint8Array, length: number): void {
     this.#reader.feed(bytes, length);
   }
 
   answered(rows: number, affected: number): void {
-    if (this.#preparing !== null) return this.#prepared(this.#preparing);
-    if (this.#capture !== null) {
-      this.#captured = { bytes: Buffer.concat(this.#capture), types: this.#types };
-      this.#capture = null;
+    if (this.preparing !== null) return this.#prepared(this.preparing);
+    if (this.capture !== null) {
+      this.#captured = { bytes: Buffer.concat(this.capture), types: this.#types };
+      this.capture = null;
     }
     this.listener.done(rows, affected);
   }
 
   #prepared(preparing: Preparing): void {
-    const columns = describedColumns(Buffer.concat(this.#capture ?? []));
-    this.#capture = null;
-    this.#preparing = null;
+    const columns = describedColumns(Buffer.concat(this.capture ?? []));
+    this.capture = null;
+    this.preparing = null;
     const seen = this.#reader.parameters;
     const wrong = preparing.specs.findIndex((spec, i) => seen[i] !== spec.params.length);
     if (wrong >= 0) {
@@ -114,51 +86,18 @@ export class PostgresFastConnection implements Connection, AnswerSink, SocketUse
   }
 
   refused(refusal: ServerRefusal, inTransaction: boolean): void {
-    this.#capture = null;
+    this.capture = null;
     const error = stateError(refusal.code, refusal.message, inTransaction, isFatal(refusal));
-    const preparing = this.#preparing;
-    this.#preparing = null;
+    const preparing = this.preparing;
+    this.preparing = null;
     if (preparing) preparing.reject(error);
     else this.listener.failed(error);
   }
 
-  garbled(reason: string): void {
-    this.#socket.destroy();
-    this.#lose(new DriverError("protocol", `unreadable answer: ${reason}`, "reconnect"));
-  }
-
-  closed(error: NodeJS.ErrnoException | null): void {
-    if (this.#closing) return this.#closing();
+  protected closedError(error: NodeJS.ErrnoException | null): DriverError {
     const said = this.#reader.pendingError;
-    if (said) this.#lose(stateError(said.code, said.message, false, true));
-    else this.#lose(error ? clientError(error) : new DriverError("08006", "the server closed the connection", "reconnect"));
-  }
-
-  #lose(error: DriverError): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    const preparing = this.#preparing;
-    this.#preparing = null;
-    if (preparing) preparing.reject(error);
-    else this.listener.lost(error);
-  }
-
-  close(): Promise<void> {
-    if (this.#ended || this.#socket.destroyed) return Promise.resolve();
-    this.#ended = true;
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => this.destroy(), 1000);
-      this.#closing = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      this.#socket.end(TERMINATE);
-    });
-  }
-
-  destroy(): void {
-    this.#ended = true;
-    this.#socket.destroy();
+    if (said) return stateError(said.code, said.message, false, true);
+    return error ? clientError(error) : new DriverError("08006", "the server closed the connection", "reconnect");
   }
 }
 

@@ -2,51 +2,34 @@
 import type pg from "pg";
 import type { Endpoint } from "../contract.ts";
 import { DriverError } from "./driver.ts";
-import type { Connection, ConnectOptions, Listener, Statement, StatementSpec, Value } from "./driver.ts";
+import type { ConnectOptions, Statement, StatementSpec, Value } from "./driver.ts";
+import { LibraryConnection } from "./library-connection.ts";
+import type { LibraryStream } from "./library-connection.ts";
 import { clientError } from "./postgres-errors.ts";
 import { numbered } from "./postgres-messages.ts";
-import { TextStatement } from "./text-statement.ts";
+import { ValuesStatement } from "./values-statement.ts";
 
-type Stream = { bytesRead?: number; bytesWritten?: number; destroy(): void; once(event: "close", listener: () => void): void };
+type Stream = LibraryStream & { destroy(): void };
 
-export class PostgresLibraryConnection implements Connection {
-  readonly path = "library";
-  readonly endpoint: Endpoint;
-  readonly serverVersion: string;
-  listener: Listener = { done() {}, failed() {}, lost() {} };
+export class PostgresLibraryConnection extends LibraryConnection {
   readonly #client: pg.Client;
-  readonly #emulate: boolean;
   #statements = 0;
-  #ended = false;
-  #capture = false;
-  #captured: Value[][] | null = null;
 
   constructor(endpoint: Endpoint, client: pg.Client, serverVersion: string, options: ConnectOptions) {
-    this.endpoint = endpoint;
-    this.serverVersion = serverVersion;
+    super(endpoint, serverVersion, options);
     this.#client = client;
-    this.#emulate = options.preparedStatements === "disable";
     client.removeAllListeners("error");
-    client.on("error", (error) => this.#lose(clientError(error)));
-    client.on("end", () => this.#lose(new DriverError("08006", "the server closed the connection", "reconnect")));
+    client.on("error", (error) => this.lose(clientError(error)));
+    client.on("end", () => this.lose(new DriverError("08006", "the server closed the connection", "reconnect")));
   }
 
-  #stream(): Stream {
+  protected stream(): Stream {
     return (this.#client as unknown as { connection: { stream: Stream } }).connection.stream;
   }
 
-  get bytesRead(): number {
-    return this.#stream().bytesRead ?? 0;
-  }
-
-  get bytesWritten(): number {
-    return this.#stream().bytesWritten ?? 0;
-  }
-
   /** pg prepares a named statement with its first execution; here nothing is sent. */
-  async prepare(specs: readonly StatementSpec[]): Promise<Statement[]> {
-    if (this.#ended) throw new DriverError("08003", "the connection is closed", "reconnect");
-    if (this.#emulate) return specs.map((spec) => new TextStatement(spec, (sql) => this.query(sql)));
+  protected async prepareOnServer(specs: readonly StatementSpec[]): Promise<Statement[]> {
+    if (this.ended) throw new DriverError("08003", "the connection is closed", "reconnect");
     return specs.map((spec) => new LibraryStatement(spec, `mb${++this.#statements}`, this));
   }
 
@@ -60,56 +43,33 @@ export class PostgresLibraryConnection implements Connection {
   }
 
   #done(answer: pg.QueryArrayResult | pg.QueryArrayResult[]): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     const result = (Array.isArray(answer) ? answer.at(-1) : answer) as pg.QueryArrayResult;
-    if (this.#capture) this.#captured = (result.rows as unknown[][]).map((row) => row.map((value, i) => plain(value, result.fields[i]?.dataTypeID)));
-    this.#capture = false;
+    this.answerEnded(() => (result.rows as unknown[][]).map((row) => row.map((value, i) => plain(value, result.fields[i]?.dataTypeID))));
     const write = ["INSERT", "UPDATE", "DELETE", "MERGE"].includes(result.command);
     this.listener.done(result.rows.length, write ? (result.rowCount ?? 0) : 0);
   }
 
   #failed(error: unknown): void {
-    if (this.#ended) return;
-    this.#capture = false;
+    if (this.ended) return;
+    this.answerEnded();
     // pg does not say whether a transaction is open; a ROLLBACK outside of one is only a warning.
     const failure = clientError(error, true);
-    if (failure.action === "reconnect") this.#lose(failure);
+    if (failure.action === "reconnect") this.lose(failure);
     else this.listener.failed(failure);
   }
 
-  captureNext(): void {
-    this.#capture = true;
+  protected override tellLost(error: DriverError): void {
+    this.drop();
+    super.tellLost(error);
   }
 
-  takeRows(): Value[][] | null {
-    const rows = this.#captured;
-    this.#captured = null;
-    return rows;
+  protected endSession(): void {
+    this.#client.end().catch(() => {});
   }
 
-  #lose(error: DriverError): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#stream().destroy();
-    this.listener.lost(error);
-  }
-
-  close(): Promise<void> {
-    if (this.#ended) return Promise.resolve();
-    this.#ended = true;
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => this.destroy(), 1000);
-      this.#stream().once("close", () => {
-        clearTimeout(timer);
-        resolve();
-      });
-      this.#client.end().catch(() => {});
-    });
-  }
-
-  destroy(): void {
-    this.#ended = true;
-    this.#stream().destroy();
+  protected drop(): void {
+    this.stream().destroy();
   }
 }
 
@@ -120,31 +80,20 @@ function plain(value: unknown, type: number | undefined): Value {
   return type === 1042 ? String(value).trimEnd() : String(value);
 }
 
-class LibraryStatement implements Statement {
-  readonly spec: StatementSpec;
+class LibraryStatement extends ValuesStatement {
   readonly #name: string;
   readonly #text: string;
   readonly #connection: PostgresLibraryConnection;
-  readonly #values: (number | Buffer)[];
 
   constructor(spec: StatementSpec, name: string, connection: PostgresLibraryConnection) {
-    this.spec = spec;
+    super(spec);
     this.#name = name;
     this.#text = numbered(spec.sql);
     this.#connection = connection;
-    this.#values = spec.params.map((param) => (param.type === "int" ? 0 : Buffer.alloc(param.length, 48)));
-  }
-
-  setInt(index: number, value: number): void {
-    this.#values[index] = value;
-  }
-
-  bytes(index: number): Uint8Array {
-    return this.#values[index] as Buffer;
   }
 
   execute(): void {
-    const values = this.#values.map((value) => (typeof value === "number" ? value : value.toString("latin1")));
+    const values = this.values.map((value) => (typeof value === "number" ? value : value.toString("latin1")));
     this.#connection.run({ name: this.#name, text: this.#text, values, rowMode: "array" });
   }
 }

@@ -1,5 +1,5 @@
 /** The fast path's socket in the shape that pg expects of a stream while it does handshake and authentication. */
-import { OwnSocket } from "./mysql-socket.ts";
+import { OwnSocket } from "./own-socket.ts";
 
 export class PostgresSocket extends OwnSocket {
   /** pg asks for the connection that is under way already; what it writes before it stands is kept by the socket. */
