@@ -1,4 +1,6 @@
-/** One load process, pinned to a core, watched from outside: transactions, CPU and memory, the same way for both sides. */
+/**
+ * One load process, pinned to a core, watched from outside: transactions, CPU and memory, the same way for both sides.
+ */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -26,10 +28,16 @@ export function shareWith(load: ShareGroup): void {
 const INTERVAL = /\[\s*\d+s\s*\].*\btps: ([\d.]+)/;
 
 /**
- * Runs it to the end; `tpsOf` reads the result from the output. CPU is taken at each interval line, so start-up and the end
+ * Runs it to the end; `tpsOf` reads the result from the output. CPU is taken at each interval line, so start-up and the
+ * end
  * of either program do not count. Throws with the program's last lines when it fails or is not done in `limitSeconds`.
  */
-export async function measureLoad(command: string[], environment: Record<string, string>, limitSeconds: number, tpsOf: (output: string) => number): Promise<LoadRun> {
+export async function measureLoad(
+  command: string[],
+  environment: Record<string, string>,
+  limitSeconds: number,
+  tpsOf: (output: string) => number,
+): Promise<LoadRun> {
   const marks: { ticks: number; at: number; tps: number }[] = [];
   let peak = 0;
   const output = await watch(command, environment, limitSeconds, (line, pid) => {
@@ -40,14 +48,23 @@ export async function measureLoad(command: string[], environment: Record<string,
   });
   const first = marks[0];
   const last = marks.at(-1);
-  if (first === undefined || last === undefined || marks.length < 3) throw new Error(`${label(command)}: fewer than three intervals:\n${tail(output)}`);
+  if (first === undefined || last === undefined || marks.length < 3)
+    throw new Error(`${label(command)}: fewer than three intervals:\n${tail(output)}`);
   const seconds = (last.at - first.at) / 1000;
   const meanTps = marks.slice(1).reduce((sum, mark) => sum + mark.tps, 0) / (marks.length - 1);
-  return { tps: tpsOf(output), cpuPerTransactionUs: ((last.ticks - first.ticks) / TICKS / (meanTps * seconds)) * 1e6, peakMemoryMb: peak };
+  return {
+    tps: tpsOf(output),
+    cpuPerTransactionUs: ((last.ticks - first.ticks) / TICKS / (meanTps * seconds)) * 1e6,
+    peakMemoryMb: peak,
+  };
 }
 
 /** Runs it to the end and takes the time of all of it, start-up included. */
-export async function measureWhole(command: string[], environment: Record<string, string>, limitSeconds: number): Promise<WholeRun> {
+export async function measureWhole(
+  command: string[],
+  environment: Record<string, string>,
+  limitSeconds: number,
+): Promise<WholeRun> {
   const started = performance.now();
   let cpu = 0;
   let peak = 0;
@@ -63,7 +80,13 @@ export async function measureWhole(command: string[], environment: Record<string
     }
   }, 20);
   try {
-    await watch(command, environment, limitSeconds, () => {}, (pid) => (watched = pid));
+    await watch(
+      command,
+      environment,
+      limitSeconds,
+      () => {},
+      (pid) => (watched = pid),
+    );
   } finally {
     clearInterval(timer);
   }
@@ -71,12 +94,21 @@ export async function measureWhole(command: string[], environment: Record<string
 }
 
 function watch(
-  command: string[], environment: Record<string, string>, limitSeconds: number, onLine: (line: string, pid: number) => void, onStart?: (pid: number) => void,
+  command: string[],
+  environment: Record<string, string>,
+  limitSeconds: number,
+  onLine: (line: string, pid: number) => void,
+  onStart?: (pid: number) => void,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    // A session of its own: on a shared machine the kernel's autogroups then give either side one share of the core, however
+    // A session of its own: on a shared machine the kernel's autogroups then give either side one share of the core,
+    // however
     // many threads it has. Without it sysbench with 16 threads would get sixteen shares and our one event loop one.
-    const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment }, detached: true });
+    const child = spawn(command[0]!, command.slice(1), {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...environment },
+      detached: true,
+    });
     const end = (): void => void child.kill("SIGKILL");
     process.once("exit", end);
     const pid = child.pid;
@@ -99,7 +131,12 @@ function watch(
       clearTimeout(timer);
       process.removeListener("exit", end);
       if (code === 0) resolve(output);
-      else reject(new Error(`${label(command)}: ${signal ? `ended by ${signal} (limit ${limitSeconds} s)` : `exit code ${code}`}\n${tail(output)}`));
+      else
+        reject(
+          new Error(
+            `${label(command)}: ${signal ? `ended by ${signal} (limit ${limitSeconds} s)` : `exit code ${code}`}\n${tail(output)}`,
+          ),
+        );
     });
   });
 }

@@ -1,16 +1,23 @@
 /**
- * A TCP relay on loopback that hands every byte on after a fixed time, in both directions: it stands in for a long link.
- * It delays only: no loss, no bandwidth limit, and each end's TCP sees an acknowledgement at once, so windows do not matter.
- * As a program: `node bench/engine-relay.ts TARGET_PORT ONE_WAY_MS`; it prints its own port and ends with its standard input.
+ * A TCP relay on loopback that hands every byte on after a fixed time, in both directions: it stands in for a long
+ * link.
+ * It delays only: no loss, no bandwidth limit, and each end's TCP sees an acknowledgement at once, so windows do not
+ * matter.
+ * As a program: `node bench/engine-relay.ts TARGET_PORT ONE_WAY_MS`; it prints its own port and ends with its standard
+ * input.
  */
-import { createServer, connect } from "node:net";
+
 import type { AddressInfo, Socket } from "node:net";
+import { connect, createServer } from "node:net";
 
 export function relay(targetPort: number, oneWayMs: number): Promise<{ port: number; close(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true, allowHalfOpen: true }, (near) => {
     const far = connect({ port: targetPort, host: "127.0.0.1", noDelay: true, allowHalfOpen: true });
-    for (const [from, to] of [[near, far], [far, near]] as const) {
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       sockets.add(from);
       delay(from, to, oneWayMs);
       from.on("error", () => to.destroy());

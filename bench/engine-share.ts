@@ -1,5 +1,6 @@
 /**
- * For a machine that others use: a control group that gives all processes in it together a set share of their core, however
+ * For a machine that others use: a control group that gives all processes in it together a set share of their core,
+ * however
  * many threads or sessions they have. Needs root. Linux cgroup v1 (cpu.shares) or v2 (cpu.weight).
  */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
@@ -18,9 +19,14 @@ export class ShareGroup {
     this.#directory = join(old ? V1 : V2, `meshbench-${process.pid}-${name}`);
     try {
       mkdirSync(this.#directory);
-      writeFileSync(join(this.#directory, old ? "cpu.shares" : "cpu.weight"), String(Math.round((old ? 1024 : 100) * times)));
+      writeFileSync(
+        join(this.#directory, old ? "cpu.shares" : "cpu.weight"),
+        String(Math.round((old ? 1024 : 100) * times)),
+      );
     } catch (error) {
-      throw new Error(`--share: no control group with a CPU share can be made here (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}); it needs root`);
+      throw new Error(
+        `--share: no control group with a CPU share can be made here (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}); it needs root`,
+      );
     }
   }
 

@@ -1,13 +1,17 @@
 /** meshbench report: one HTML file out of runs and published sets. */
 import type { Command } from "commander";
 import { compare } from "../report/compare/compare.ts";
-import { resolveSubjects } from "../report/resolve.ts";
 import type { StackOutput } from "../report/resolve.ts";
+import { resolveSubjects } from "../report/resolve.ts";
 import { writeWhole } from "../report/write.ts";
-import { compareOptions, comparisonFlags, guarded } from "./compare.ts";
 import type { ComparisonFlags } from "./compare.ts";
+import { compareOptions, comparisonFlags, guarded } from "./compare.ts";
 
-interface Options extends ComparisonFlags { results: string; out: string; title?: string }
+interface Options extends ComparisonFlags {
+  results: string;
+  out: string;
+  title?: string;
+}
 
 export function register(program: Command, wiring: { stackOutput?: StackOutput } = {}): void {
   comparisonFlags(program.command("report"))
@@ -16,14 +20,21 @@ export function register(program: Command, wiring: { stackOutput?: StackOutput }
     .option("--results <dir>", "where results are kept", "results")
     .option("--out <file>", "the file to write", "report.html")
     .option("--title <text>", "title of the page")
-    .action((names: string[], options: Options) => guarded(async () => {
-      const resolved = await resolveSubjects(names, { results: options.results, ...wiring });
-      for (const { reason } of resolved.skipped) process.stderr.write(`skipped: ${reason}\n`);
-      for (const notice of resolved.notices) process.stderr.write(`note: ${notice}\n`);
-      // Loaded only here: the bundler would slow the start of every other command.
-      const { renderReport } = await import("../report/html/report.ts");
-      const page = await renderReport(compare(resolved.subjects, compareOptions(options)), options.title ? { title: options.title } : {});
-      await writeWhole(options.out, page);
-      process.stdout.write(`${options.out}: ${(page.length / 1e6).toFixed(1)} MB, ${resolved.subjects.length} run${resolved.subjects.length === 1 ? "" : "s"} or published set${resolved.subjects.length === 1 ? "" : "s"}\n`);
-    }));
+    .action((names: string[], options: Options) =>
+      guarded(async () => {
+        const resolved = await resolveSubjects(names, { results: options.results, ...wiring });
+        for (const { reason } of resolved.skipped) process.stderr.write(`skipped: ${reason}\n`);
+        for (const notice of resolved.notices) process.stderr.write(`note: ${notice}\n`);
+        // Loaded only here: the bundler would slow the start of every other command.
+        const { renderReport } = await import("../report/html/report.ts");
+        const page = await renderReport(
+          compare(resolved.subjects, compareOptions(options)),
+          options.title ? { title: options.title } : {},
+        );
+        await writeWhole(options.out, page);
+        process.stdout.write(
+          `${options.out}: ${(page.length / 1e6).toFixed(1)} MB, ${resolved.subjects.length} run${resolved.subjects.length === 1 ? "" : "s"} or published set${resolved.subjects.length === 1 ? "" : "s"}\n`,
+        );
+      }),
+    );
 }

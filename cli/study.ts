@@ -3,38 +3,57 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Table from "cli-table3";
 import type { Command } from "commander";
-import { guarded } from "./compare.ts";
 import { ReportError } from "../report/errors.ts";
-import { cellsOf, legsOf, parseStudy, scaleOf, StudyError, type Leg, type Study } from "./study/file.ts";
+import { withLock } from "../tools/lock.ts";
+import { openProject } from "../tools/project.ts";
+import { guarded } from "./compare.ts";
 import { beyond, estimateLeg, total } from "./study/estimate.ts";
+import { cellsOf, type Leg, legsOf, parseStudy, type Study, StudyError, scaleOf } from "./study/file.ts";
 import { Journal, legId } from "./study/journal.ts";
 import { reportStudy, runLegs } from "./study/run.ts";
 import { readStackFile, studiesDir } from "./study/stack.ts";
-import { withLock } from "../tools/lock.ts";
-import { openProject } from "../tools/project.ts";
 
-interface Options { scale?: string; results: string; dryRun?: boolean; fresh?: boolean; keepOnFailure?: boolean; parallel: string; hours?: string; money?: string }
+interface Options {
+  scale?: string;
+  results: string;
+  dryRun?: boolean;
+  fresh?: boolean;
+  keepOnFailure?: boolean;
+  parallel: string;
+  hours?: string;
+  money?: string;
+}
 
 export function register(program: Command): void {
-  const study = program.command("study").description("run a whole study: up, measure, destroy for each leg of a matrix, then a report");
-  const command = (name: string, description: string): Command => study.command(name).description(description)
-    .argument("<file>", "the study, such as studies/hybrid-galera.yaml")
-    .option("--scale <name>", "a scale of the file, such as quick")
-    .option("--results <dir>", "where results are kept", "results");
+  const study = program
+    .command("study")
+    .description("run a whole study: up, measure, destroy for each leg of a matrix, then a report");
+  const command = (name: string, description: string): Command =>
+    study
+      .command(name)
+      .description(description)
+      .argument("<file>", "the study, such as studies/hybrid-galera.yaml")
+      .option("--scale <name>", "a scale of the file, such as quick")
+      .option("--results <dir>", "where results are kept", "results");
   command("run", "run what is not done yet, then write the report")
     .option("--dry-run", "list the legs, the estimated time and cost, and do nothing")
     .option("--fresh", "begin anew although an unfinished run of this study is there")
     .option("--keep-on-failure", "leave a failed leg's stack up")
     .option("--parallel <n>", "legs at once, where they share no host: a leg with local nodes runs alone", "1")
-    .option("--hours <n>", "time limit, over the file's own").option("--money <n>", "spending limit, over the file's own")
+    .option("--hours <n>", "time limit, over the file's own")
+    .option("--money <n>", "spending limit, over the file's own")
     .action((file: string, options: Options) => guarded(() => run(file, options)));
-  command("report", "the report over the legs that are done")
-    .action((file: string, options: Options) => guarded(async () => {
+  command("report", "the report over the legs that are done").action((file: string, options: Options) =>
+    guarded(async () => {
       const { plan, legs } = load(file, options);
       const journal = Journal.last(studiesDir(options.results), plan, options.scale);
-      if (!journal) throw new ReportError(`${file}: has not been run${options.scale === undefined ? "" : ` at scale ${options.scale}`} with results in ${options.results}/`);
+      if (!journal)
+        throw new ReportError(
+          `${file}: has not been run${options.scale === undefined ? "" : ` at scale ${options.scale}`} with results in ${options.results}/`,
+        );
       await show(plan, legs, journal);
-    }));
+    }),
+  );
 }
 
 function load(file: string, options: Options): { plan: Study; legs: Leg[] } {
@@ -46,7 +65,10 @@ function load(file: string, options: Options): { plan: Study; legs: Leg[] } {
   }
   try {
     const plan = parseStudy(text, file);
-    for (const [key, value] of [["hours", options.hours], ["money", options.money]] as const) {
+    for (const [key, value] of [
+      ["hours", options.hours],
+      ["money", options.money],
+    ] as const) {
       if (value === undefined) continue;
       if (!(Number(value) >= 0)) throw new StudyError(`--${key}: got ${value}, a number is needed`);
       plan.limits[key] = Number(value);
@@ -61,39 +83,70 @@ function load(file: string, options: Options): { plan: Study; legs: Leg[] } {
 async function run(file: string, options: Options): Promise<void> {
   const { plan, legs } = load(file, options);
   const parallel = Number(options.parallel);
-  if (!(Number.isInteger(parallel) && parallel >= 1)) throw new ReportError(`--parallel: got ${options.parallel}, allowed is a whole number from 1`);
+  if (!(Number.isInteger(parallel) && parallel >= 1))
+    throw new ReportError(`--parallel: got ${options.parallel}, allowed is a whole number from 1`);
   const sum = total(legs, parallel);
   const cost = sum.money === null ? "no price given" : `about ${sum.money.toFixed(2)} ${sum.currency}`;
   if (options.dryRun) {
     const table = new Table({ head: ["leg", "sites", "profile", "min", "cost"], style: { head: [], border: [] } });
     for (const leg of legs) {
-      const { config } = leg.cell, e = estimateLeg(leg);
-      table.push([legId(leg), config.sites.map((s) => `${s.name}: ${s.nodes} ${s.kind}`).join(", "), config.profileName, (e.seconds / 60).toFixed(1), e.money === null ? "-" : `${e.money.toFixed(2)} ${e.currency}`]);
+      const { config } = leg.cell,
+        e = estimateLeg(leg);
+      table.push([
+        legId(leg),
+        config.sites.map((s) => `${s.name}: ${s.nodes} ${s.kind}`).join(", "),
+        config.profileName,
+        (e.seconds / 60).toFixed(1),
+        e.money === null ? "-" : `${e.money.toFixed(2)} ${e.currency}`,
+      ]);
     }
     process.stdout.write(`${table.toString()}\n`);
   }
   const say = (line: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
-  process.stderr.write(`${plan.name}: ${legs.length} legs, about ${(sum.seconds / 3600).toFixed(2)} h${parallel > 1 ? ` with up to ${parallel} at once` : ""}, ${cost}\n`);
+  process.stderr.write(
+    `${plan.name}: ${legs.length} legs, about ${(sum.seconds / 3600).toFixed(2)} h${parallel > 1 ? ` with up to ${parallel} at once` : ""}, ${cost}\n`,
+  );
   refuse(plan, sum.seconds, sum.money ?? 0, sum.currency);
   if (options.dryRun) return;
 
   // Stacks belong to the project, wherever results go: two runs of studies of one name would pull at the same ones.
-  await withLock(join(openProject().private, `study-${plan.name}.lock`), () => carryOut(plan, legs, options, parallel, say), (pid) => {
-    throw new ReportError(`${plan.name}: process ${pid} is running a study of this name, whose stacks have the same names; wait for it, or give this one another name`);
-  });
+  await withLock(
+    join(openProject().private, `study-${plan.name}.lock`),
+    () => carryOut(plan, legs, options, parallel, say),
+    (pid) => {
+      throw new ReportError(
+        `${plan.name}: process ${pid} is running a study of this name, whose stacks have the same names; wait for it, or give this one another name`,
+      );
+    },
+  );
 }
 
-async function carryOut(plan: Study, legs: Leg[], options: Options, parallel: number, say: (line: string) => void): Promise<void> {
+async function carryOut(
+  plan: Study,
+  legs: Leg[],
+  options: Options,
+  parallel: number,
+  say: (line: string) => void,
+): Promise<void> {
   const { journal, resumed } = Journal.open(studiesDir(options.results), plan, options.scale, options.fresh ?? false);
   say(`${resumed ? "goes on" : "begins"} in ${journal.dir}`);
   const stop = new AbortController();
   const interrupt = (): void => {
     if (stop.signal.aborted) process.exit(130);
-    say("interrupted: what is under way is taken down, what is done stays; run the same command to go on. Once more leaves at once.");
+    say(
+      "interrupted: what is under way is taken down, what is done stays; run the same command to go on. Once more leaves at once.",
+    );
     stop.abort();
   };
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
-  const outcome = await runLegs(plan, legs, { journal, results: options.results, keepOnFailure: options.keepOnFailure ?? false, parallel, say, signal: stop.signal });
+  const outcome = await runLegs(plan, legs, {
+    journal,
+    results: options.results,
+    keepOnFailure: options.keepOnFailure ?? false,
+    parallel,
+    say,
+    signal: stop.signal,
+  });
   const whole = outcome.done === legs.length;
   await show(plan, legs, journal);
   if (whole) journal.add({ event: "ended" });
@@ -105,7 +158,10 @@ async function carryOut(plan: Study, legs: Leg[], options: Options, parallel: nu
 /** A study that would exceed its own limits does not begin. */
 function refuse(plan: Study, seconds: number, money: number, currency: string | null): void {
   const why = beyond(plan.limits, { seconds: 0, money: 0 }, { seconds, money, perHour: null, currency });
-  if (why !== undefined) throw new ReportError(`${plan.name}: would exceed ${why.replace(/: .*/, "")}: about ${(seconds / 3600).toFixed(2)} h${money > 0 ? ` and ${money.toFixed(2)} ${currency ?? ""}` : ""} for all legs; raise limits in the file or --hours, --money`);
+  if (why !== undefined)
+    throw new ReportError(
+      `${plan.name}: would exceed ${why.replace(/: .*/, "")}: about ${(seconds / 3600).toFixed(2)} h${money > 0 ? ` and ${money.toFixed(2)} ${currency ?? ""}` : ""} for all legs; raise limits in the file or --hours, --money`,
+    );
 }
 
 async function show(plan: Study, legs: Leg[], journal: Journal): Promise<void> {

@@ -1,13 +1,14 @@
 /** The post-deploy component: ships the workloads to the driver, runs them there, brings the results back. */
+
+import { local, type remote } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
-import { local, remote } from "@pulumi/command";
 import type { RunSpecInput } from "../workloads/contract.ts";
-import { onNode, type Node } from "./node.ts";
-import { checkout } from "./paths.ts";
 import type { Shipment } from "./benchmark/bundle.ts";
 import { driverSpec } from "./benchmark/spec.ts";
 import type { RunSummary } from "./benchmark/summary.ts";
 import { installScript } from "./benchmark/unit.ts";
+import { type Node, onNode } from "./node.ts";
+import { checkout } from "./paths.ts";
 
 export interface BenchmarkArgs {
   /** One or several; the first makes the tables. */
@@ -43,28 +44,72 @@ export class Benchmark extends pulumi.ComponentResource {
 
   /** Depends on the driver node alone, and so runs beside everything that is still being built. */
   private ship({ runtime, bundle }: BenchmarkArgs, driver: Node): pulumi.Resource {
-    const input = driver.connection.apply((connection) => JSON.stringify({ connection, sudo: driver.sudo, files: [runtime, bundle] }));
-    return this.program(`${driver.name}-runtime`, "infra/benchmark/ship.ts", input, [runtime.sha256, bundle.sha256], driver, []);
+    const input = driver.connection.apply((connection) =>
+      JSON.stringify({ connection, sudo: driver.sudo, files: [runtime, bundle] }),
+    );
+    return this.program(
+      `${driver.name}-runtime`,
+      "infra/benchmark/ship.ts",
+      input,
+      [runtime.sha256, bundle.sha256],
+      driver,
+      [],
+    );
   }
 
   /** Only the first driver asks the proxy what it has routed. */
-  private install({ drivers, spec, runKey, runtime, bundle, password, measured, after, counters }: BenchmarkArgs, driver: Node, index: number): remote.Command {
-    const text = measured.apply((more) => JSON.stringify({ ...driverSpec(spec, runKey, drivers, index), context: { ...spec.context, ...more } }));
-    return onNode(index === 0 ? "run-spec" : `${driver.name}-run-spec`, driver, {
-      script: installScript(runKey, runtime.target, bundle.target, index === 0 ? counters : undefined),
-      stdin: pulumi.interpolate`${password}\n${text}`,
-      triggers: [runKey],
-    }, { parent: this, dependsOn: after });
+  private install(
+    { drivers, spec, runKey, runtime, bundle, password, measured, after, counters }: BenchmarkArgs,
+    driver: Node,
+    index: number,
+  ): remote.Command {
+    const text = measured.apply((more) =>
+      JSON.stringify({ ...driverSpec(spec, runKey, drivers, index), context: { ...spec.context, ...more } }),
+    );
+    return onNode(
+      index === 0 ? "run-spec" : `${driver.name}-run-spec`,
+      driver,
+      {
+        script: installScript(runKey, runtime.target, bundle.target, index === 0 ? counters : undefined),
+        stdin: pulumi.interpolate`${password}\n${text}`,
+        triggers: [runKey],
+      },
+      { parent: this, dependsOn: after },
+    );
   }
 
   private collect({ drivers, nodes, runKey, resultsDir }: BenchmarkArgs, dependsOn: pulumi.Resource[]): local.Command {
-    const reached = (all: Node[]) => pulumi.all(all.map((node) => node.connection.apply((connection) => ({ name: node.name, roles: node.roles, connection, sudo: node.sudo }))));
-    const input = pulumi.all([reached(drivers), reached(nodes)]).apply(([driving, all]) => JSON.stringify({ drivers: driving, runKey, resultsDir, nodes: all }));
+    const reached = (all: Node[]) =>
+      pulumi.all(
+        all.map((node) =>
+          node.connection.apply((connection) => ({ name: node.name, roles: node.roles, connection, sudo: node.sudo })),
+        ),
+      );
+    const input = pulumi
+      .all([reached(drivers), reached(nodes)])
+      .apply(([driving, all]) => JSON.stringify({ drivers: driving, runKey, resultsDir, nodes: all }));
     return this.program("run", "infra/benchmark/collect.ts", input, [runKey], drivers[0]!, dependsOn);
   }
 
-  private program(name: string, path: string, stdin: pulumi.Output<string>, triggers: string[], driver: Node, dependsOn: pulumi.Resource[]): local.Command {
-    return new local.Command(name, { create: `node ${path}`, stdin: pulumi.secret(stdin), triggers, dir: checkout, logging: "stderr", addPreviousOutputInEnv: false },
-      { parent: this, dependsOn, ...(driver.resource === undefined ? {} : { deletedWith: driver.resource }) });
+  private program(
+    name: string,
+    path: string,
+    stdin: pulumi.Output<string>,
+    triggers: string[],
+    driver: Node,
+    dependsOn: pulumi.Resource[],
+  ): local.Command {
+    return new local.Command(
+      name,
+      {
+        create: `node ${path}`,
+        stdin: pulumi.secret(stdin),
+        triggers,
+        dir: checkout,
+        logging: "stderr",
+        addPreviousOutputInEnv: false,
+      },
+      { parent: this, dependsOn, ...(driver.resource === undefined ? {} : { deletedWith: driver.resource }) },
+    );
   }
 }

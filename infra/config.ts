@@ -12,7 +12,7 @@ export async function readConfig(): Promise<Config> {
   const checked = checkConfig(withEnvironment(rawConfig(pulumi.getProject()), process.env));
   if ("problems" in checked) throw new ConfigError(checked.problems);
   const { archive } = checked.config.proxy;
-  const problem = archive && await archiveProblem(archive, checkout);
+  const problem = archive && (await archiveProblem(archive, checkout));
   if (problem) throw new ConfigError([problem]);
   for (const warning of checked.warnings) await pulumi.log.warn(warning);
   return checked.config;
@@ -23,7 +23,8 @@ function rawConfig(namespace: string): Record<string, unknown> {
   const raw: Record<string, unknown> = {};
   for (const [key, text] of Object.entries(pulumi.runtime.allConfig() ?? {})) {
     if (!key.startsWith(`${namespace}:`)) continue;
-    const name = key.slice(namespace.length + 1), value = configValue(name, text);
+    const name = key.slice(namespace.length + 1),
+      value = configValue(name, text);
     if (value !== undefined) raw[name] = value;
   }
   return raw;

@@ -1,34 +1,40 @@
 /** The program: configuration -> sites -> mesh -> database -> proxy -> benchmark -> outputs. */
 import * as pulumi from "@pulumi/pulumi";
-import { checkout } from "./paths.ts";
-import { readConfig } from "./config.ts";
-import { expiry, operatorKey } from "./identity.ts";
-import { planNodes, withRole } from "./topology.ts";
-import { createSites } from "./sites/index.ts";
-import { labName } from "./sites/lab-name.ts";
-import { Mesh } from "./mesh/wireguard.ts";
-import { MeshMeasurement } from "./mesh/measure.ts";
-import { MariaDb } from "./databases/galera.ts";
-import { clusterName } from "./databases/galera-conf.ts";
-import { createProxy } from "./proxies/index.ts";
-import { Benchmark } from "./benchmark.ts";
 import { bundleLoadEngine, nodeRuntime } from "./benchmark/bundle.ts";
 import { planSpec, runKey } from "./benchmark/spec.ts";
+import { Benchmark } from "./benchmark.ts";
+import { readConfig } from "./config.ts";
 import { costOf } from "./cost/cost.ts";
+import { MariaDb } from "./databases/galera.ts";
+import { clusterName } from "./databases/galera-conf.ts";
+import { expiry, operatorKey } from "./identity.ts";
+import { MeshMeasurement } from "./mesh/measure.ts";
+import { Mesh } from "./mesh/wireguard.ts";
+import { type Outputs, outputs } from "./outputs.ts";
+import { checkout } from "./paths.ts";
 import { preflight } from "./preflight/index.ts";
+import { createProxy } from "./proxies/index.ts";
+import { createSites } from "./sites/index.ts";
+import { labName } from "./sites/lab-name.ts";
 import { standInNodes } from "./sites/stand-in-nodes.ts";
 import { namedStandIns } from "./stand-ins.ts";
-import { outputs, type Outputs } from "./outputs.ts";
+import { planNodes, withRole } from "./topology.ts";
 
 export async function topology(): Promise<Outputs> {
   const config = await readConfig();
-  const root = checkout, stack = pulumi.getStack(), project = pulumi.getProject();
+  const root = checkout,
+    stack = pulumi.getStack(),
+    project = pulumi.getProject();
   const plans = planNodes(config);
   await preflight(config, plans);
 
   const key = operatorKey("operator-key", `${project}-${stack}`);
   const lab = config.lab ?? labName(stack, root);
-  const nodes = await createSites(config, plans, { lab, key, labels: { project, stack, owner: config.owner, expires: expiry(config.expiresHours) } });
+  const nodes = await createSites(config, plans, {
+    lab,
+    key,
+    labels: { project, stack, owner: config.owner, expires: expiry(config.expiresHours) },
+  });
   const mesh = new Mesh(nodes, config.mesh);
   const database = new MariaDb(withRole(nodes, "database"), config, clusterName(project, stack), mesh.ready);
   const proxy = createProxy(nodes, database, config, mesh.ready);
@@ -38,19 +44,38 @@ export async function topology(): Promise<Outputs> {
   const run = runKey(spec, [bundle], config);
   const serving = [...database.dependencies, ...(proxy?.dependencies ?? [])];
   const measurement = new MeshMeasurement(nodes, config.mesh.mtu, run, { dependsOn: serving });
-  const nodeFacts = pulumi.all(nodes.map((n) => n.facts)).apply((all) => all.map((facts, i) => ({ name: nodes[i]!.name, site: nodes[i]!.site, facts })));
-  const standIns = nodeFacts.apply((seen) => [...namedStandIns(config, process.env), ...standInNodes(config.sites, seen)]);
+  const nodeFacts = pulumi
+    .all(nodes.map((n) => n.facts))
+    .apply((all) => all.map((facts, i) => ({ name: nodes[i]!.name, site: nodes[i]!.site, facts })));
+  const standIns = nodeFacts.apply((seen) => [
+    ...namedStandIns(config, process.env),
+    ...standInNodes(config.sites, seen),
+  ]);
   const cost = costOf(config, plans);
   const facts = pulumi.all([database.ready, proxy?.facts, measurement.matrix, standIns, nodeFacts]);
   const benchmark = new Benchmark({
-    drivers: withRole(nodes, "driver"), nodes, spec, runKey: run, runtime, bundle, password: database.credentials.password, resultsDir: `${process.env["MESHBENCH_RESULTS"] ?? "results"}/${stack}`,
-    after: [...serving, measurement], counters: proxy?.counters,
-    measured: facts.apply(([db, px, rttMatrix, named, seen]): Record<string, unknown> => ({
-      project, stack, rttMatrix, standIns: named, nodes: seen, ...(cost === undefined ? {} : { cost }),
-      database: { ...spec.context!.database!, ...db },
-      proxy: proxy && px ? { kind: proxy.kind, node: proxy.node, ...px } : { kind: "none" },
-    })),
+    drivers: withRole(nodes, "driver"),
+    nodes,
+    spec,
+    runKey: run,
+    runtime,
+    bundle,
+    password: database.credentials.password,
+    resultsDir: `${process.env["MESHBENCH_RESULTS"] ?? "results"}/${stack}`,
+    after: [...serving, measurement],
+    counters: proxy?.counters,
+    measured: facts.apply(
+      ([db, px, rttMatrix, named, seen]): Record<string, unknown> => ({
+        project,
+        stack,
+        rttMatrix,
+        standIns: named,
+        nodes: seen,
+        ...(cost === undefined ? {} : { cost }),
+        database: { ...spec.context!.database!, ...db },
+        proxy: proxy && px ? { kind: proxy.kind, node: proxy.node, ...px } : { kind: "none" },
+      }),
+    ),
   });
   return outputs({ config, nodes, database, proxy, measurement, benchmark, lab, standIns, cost });
 }
-

@@ -1,6 +1,7 @@
 /** The provider-neutral node, and how a step runs on one. After sites/, nothing asks which cloud a node is in. */
-import * as pulumi from "@pulumi/pulumi";
+
 import { remote, type types } from "@pulumi/command";
+import * as pulumi from "@pulumi/pulumi";
 import { asRoot } from "./shell.ts";
 import type { NodePlan } from "./topology.ts";
 
@@ -20,7 +21,9 @@ export interface Node extends NodePlan {
 }
 
 export interface Step {
-  /** A bash script, run as root with -euo pipefail. Idempotent: any changed input runs it again. Never holds a secret. */
+  /**
+   * A bash script, run as root with -euo pipefail. Idempotent: any changed input runs it again. Never holds a secret.
+   */
   script: pulumi.Input<string>;
   /** Where secrets go. Never shown, secret in state. */
   stdin?: pulumi.Input<string>;
@@ -38,17 +41,23 @@ export interface Step {
 export function onNode(name: string, node: Node, step: Step, opts: pulumi.CustomResourceOptions): remote.Command {
   const triggers = step.triggers;
   const stdin = step.stdin === undefined ? undefined : pulumi.secret(step.stdin);
-  const call = pulumi.all([step.script, stdin]).apply(([script, input]) => asRoot(name, script, node.sudo, input, step.timeoutSeconds));
-  return new remote.Command(name, {
-    connection: node.connection,
-    create: stdin === undefined ? call.command : pulumi.unsecret(call.command),
-    stdin: call.stdin,
-    ...(triggers === undefined ? {} : { triggers: pulumi.output(triggers) }),
-    logging: step.logging ?? (step.secretOutput ? "none" : "stderr"),
-    addPreviousOutputInEnv: false,
-  }, {
-    ...opts,
-    ...(node.resource === undefined ? {} : { deletedWith: node.resource }),
-    ...(step.secretOutput ? { additionalSecretOutputs: ["stdout", "stderr"] } : {}),
-  });
+  const call = pulumi
+    .all([step.script, stdin])
+    .apply(([script, input]) => asRoot(name, script, node.sudo, input, step.timeoutSeconds));
+  return new remote.Command(
+    name,
+    {
+      connection: node.connection,
+      create: stdin === undefined ? call.command : pulumi.unsecret(call.command),
+      stdin: call.stdin,
+      ...(triggers === undefined ? {} : { triggers: pulumi.output(triggers) }),
+      logging: step.logging ?? (step.secretOutput ? "none" : "stderr"),
+      addPreviousOutputInEnv: false,
+    },
+    {
+      ...opts,
+      ...(node.resource === undefined ? {} : { deletedWith: node.resource }),
+      ...(step.secretOutput ? { additionalSecretOutputs: ["stdout", "stderr"] } : {}),
+    },
+  );
 }

@@ -8,7 +8,10 @@ export function heredoc(text: string): string {
   return `<<'${mark}'\n${text.endsWith("\n") ? text : `${text}\n`}${mark}`;
 }
 
-/** Writes a file whole or not at all, with its mode from the start. Sets `changed=1` when the content differs from what was there. */
+/**
+ * Writes a file whole or not at all, with its mode from the start. Sets `changed=1` when the content differs from what
+ * was there.
+ */
 export function writeFile(path: string, text: string, mode = "0644"): string {
   const target = shellQuote(path);
   return `install -d -m 0755 "$(dirname ${target})"

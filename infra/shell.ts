@@ -4,14 +4,25 @@
 const STEP_TIMEOUT = 1800;
 
 /**
- * The command line for a step, and what goes into its stdin: the script first, then the step's own input. An error of the
- * command provider prints the command line whole, so it is kept to a line that says which step failed. A step that does not
+ * The command line for a step, and what goes into its stdin: the script first, then the step's own input. An error of
+ * the
+ * command provider prints the command line whole, so it is kept to a line that says which step failed. A step that does
+ * not
  * end in time is ended with all that it started, and says so.
  */
-export function asRoot(name: string, script: string, sudo: boolean, input = "", timeoutSeconds = STEP_TIMEOUT): { command: string; stdin: string } {
+export function asRoot(
+  name: string,
+  script: string,
+  sudo: boolean,
+  input = "",
+  timeoutSeconds = STEP_TIMEOUT,
+): { command: string; stdin: string } {
   const text = `set -euo pipefail\n${script}\n`;
   const step = `${sudo ? "sudo " : ""}timeout -k 10 ${timeoutSeconds} bash -c 'eval "$(head -c ${Buffer.byteLength(text)})"' ${name}`;
-  return { command: `${step} || { e=$?; [ $e -ne 124 ] || echo "${name} did not end within ${timeoutSeconds} s" >&2; exit $e; }`, stdin: text + input };
+  return {
+    command: `${step} || { e=$?; [ $e -ne 124 ] || echo "${name} did not end within ${timeoutSeconds} s" >&2; exit $e; }`,
+    stdin: text + input,
+  };
 }
 
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

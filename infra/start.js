@@ -7,7 +7,8 @@ export default async function program() {
     const { RunError } = await import("@pulumi/pulumi");
     throw new RunError(
       `meshbench runs on Node 24 or later, this is ${process.version}: put node_modules/.bin first in PATH ` +
-      "(npm ci brings a Node 24 there on Linux), or call `npm run pulumi -- <command>`, which does so");
+        "(npm ci brings a Node 24 there on Linux), or call `npm run pulumi -- <command>`, which does so",
+    );
   }
   const { topology } = await import("./index.ts");
   return topology();

@@ -30,24 +30,39 @@ export const driverSite = (config: Config): string => config.driver.site ?? conf
 
 export function planNodes(config: Config): NodePlan[] {
   const slots = meshSlots(config.sites);
-  const at = (site: Site, name: string, host: number, roles: Role[]): NodePlan =>
-    ({ name, site: site.name, roles, meshAddress: meshAddress(config.mesh.network, slots[site.name]!, host), segment: site.segment });
+  const at = (site: Site, name: string, host: number, roles: Role[]): NodePlan => ({
+    name,
+    site: site.name,
+    roles,
+    meshAddress: meshAddress(config.mesh.network, slots[site.name]!, host),
+    segment: site.segment,
+  });
   const nodes = config.sites.flatMap((site) =>
-    Array.from({ length: site.nodes }, (_, i) => at(site, `${site.name}-${i + 1}`, i + 1, ["database"])));
+    Array.from({ length: site.nodes }, (_, i) => at(site, `${site.name}-${i + 1}`, i + 1, ["database"])),
+  );
 
   const { proxy, driver } = config;
   const proxySite = proxy.site ?? homeSite(config);
   const siteOf = (name: string): Site => config.sites.find((s) => s.name === name)!;
   if (proxy.kind !== "none") {
     if (proxy.placement === "own") nodes.push(at(siteOf(proxySite), "proxy", PROXY_HOST, ["proxy"]));
-    if (proxy.placement === "database") nodes.find((n) => n.site === proxySite && n.roles.includes("database"))!.roles.push("proxy");
+    if (proxy.placement === "database")
+      nodes.find((n) => n.site === proxySite && n.roles.includes("database"))!.roles.push("proxy");
   }
   if (driver.placement === "own") {
     const site = siteOf(driverSite(config));
-    nodes.push(at(site, "driver", DRIVER_HOST, proxy.kind !== "none" && proxy.placement === "driver" ? ["driver", "proxy"] : ["driver"]));
+    nodes.push(
+      at(
+        site,
+        "driver",
+        DRIVER_HOST,
+        proxy.kind !== "none" && proxy.placement === "driver" ? ["driver", "proxy"] : ["driver"],
+      ),
+    );
     for (let n = 2; n <= driver.nodes; n++) nodes.push(at(site, `driver-${n}`, DATABASE_HOSTS + 2 - n, ["driver"]));
   } else nodes.find((n) => n.roles.includes("proxy"))!.roles.push("driver");
   return nodes;
 }
 
-export const withRole = <T extends { roles: Role[] }>(nodes: T[], role: Role): T[] => nodes.filter((n) => n.roles.includes(role));
+export const withRole = <T extends { roles: Role[] }>(nodes: T[], role: Role): T[] =>
+  nodes.filter((n) => n.roles.includes(role));

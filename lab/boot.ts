@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { names } from "./addresses.ts";
-import { groupProcesses, killGroup, makeGroups, removeGroups, type Limits } from "./cgroups.ts";
-import { processState, processesMounting, processesNamed, signal } from "./processes.ts";
+import { groupProcesses, killGroup, type Limits, makeGroups, removeGroups } from "./cgroups.ts";
+import { processesMounting, processesNamed, processState, signal } from "./processes.ts";
 import { paths } from "./registry.ts";
 import { LabError, poll, startDetached } from "./run.ts";
 
@@ -109,7 +109,8 @@ const END_MS = 30_000;
 export async function kill(lab: string, node: string): Promise<void> {
   const gone = await poll(END_MS, 20, async () => {
     await killGroup(lab, node);
-    // The groups are cheap to read and hold nearly everything; the machine's processes are searched when they are empty.
+    // The groups are cheap to read and hold nearly everything; the machine's processes are searched when they are
+    // empty.
     const inGroups = await groupProcesses(lab, node);
     const pids = inGroups.length ? inGroups : await nodeProcesses(lab, node);
     for (const pid of pids) signal(pid, "SIGKILL");

@@ -3,7 +3,7 @@
  * two nodes with the same root would stop each other's services. It also ends a node in one write.
  */
 import { existsSync } from "node:fs";
-import { mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 const MOUNT = "/sys/fs/cgroup";

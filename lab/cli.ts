@@ -6,15 +6,15 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { check, installMissing, requireMachine } from "./check.ts";
 import { buildImage, imageRoot, pruneImages } from "./image.ts";
-import { findLeftovers, listSummaries, purgeLab, purgeOrphans, expiredLabs, type LabSummary } from "./leftovers.ts";
-import { setLink, showLinks, type LinkChange } from "./links.ts";
+import { expiredLabs, findLeftovers, type LabSummary, listSummaries, purgeLab, purgeOrphans } from "./leftovers.ts";
+import { type LinkChange, setLink, showLinks } from "./links.ts";
 import { applyNetwork } from "./network.ts";
 import { createNode, deleteNode, nodeCommand, startNode, stopNode } from "./nodes.ts";
 import { listLabs } from "./registry.ts";
 import { LabError } from "./run.ts";
 import { labName, networkName, networkRequest, nodeName, nodeRequest, parse } from "./schema.ts";
 
-const print = (value: unknown): void => void process.stdout.write(JSON.stringify(value, null, 2) + "\n");
+const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 
 async function readInput<T extends z.ZodType>(schema: T, what: string): Promise<z.output<T>> {
   const input = await text(process.stdin);
@@ -74,7 +74,7 @@ image
 image
   .command("path")
   .description("print its directory")
-  .action(() => void process.stdout.write(imageRoot() + "\n"));
+  .action(() => void process.stdout.write(`${imageRoot()}\n`));
 image
   .command("prune")
   .description("remove the images of other versions that no node runs on")
@@ -200,7 +200,7 @@ program
   .action(async (o: { json?: true }) => {
     const labs = await listSummaries();
     if (o.json) print(labs);
-    else process.stdout.write(labs.length ? labs.map(describeLab).join("\n") + "\n" : "no labs\n");
+    else process.stdout.write(labs.length ? `${labs.map(describeLab).join("\n")}\n` : "no labs\n");
   });
 
 function describeLab({ lab: name, block, sites, nodes: members, relayRunning }: LabSummary): string {

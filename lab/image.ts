@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/pr
 import { dirname, join } from "node:path";
 import { cacheBase } from "./cache.ts";
 import { withLock } from "./lock.ts";
-import { SUITE, machineAptOptions, machineSources } from "./mirror.ts";
+import { machineAptOptions, machineSources, SUITE } from "./mirror.ts";
 import { DISABLED_UNITS, DPKG_OPTIONS, FILES, MASKED_UNITS, PACKAGES } from "./recipe.ts";
 import { listDirectory, listLabs, listNodes, readNode, removeDirectory } from "./registry.ts";
 import { LabError, progress, run, tryRun } from "./run.ts";

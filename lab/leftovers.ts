@@ -1,8 +1,10 @@
 /** What exists of a lab on this machine, and how all of it goes away. */
 import { readFile } from "node:fs/promises";
 import { names } from "./addresses.ts";
+import { initPid } from "./boot.ts";
 import { groupProcesses, listGroups, removeGroups } from "./cgroups.ts";
 import { listLinks, listNamespaces } from "./network.ts";
+import { deleteNode } from "./nodes.ts";
 import { findProcesses, processesMounting, signal } from "./processes.ts";
 import {
   listDirectory,
@@ -16,8 +18,6 @@ import {
 } from "./registry.ts";
 import { LabError, poll, progress, sleep, tryRun } from "./run.ts";
 import type { Link, NodeRecord, Site } from "./schema.ts";
-import { initPid } from "./boot.ts";
-import { deleteNode } from "./nodes.ts";
 import { relayPids, relayRuns, stopRelay } from "./wan.ts";
 
 export interface Leftovers {

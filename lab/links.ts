@@ -1,8 +1,8 @@
 /** Changing and reading the links of a running lab. */
 import { requireLab, saveLab, withLabLock } from "./registry.ts";
 import { LabError } from "./run.ts";
-import { linkSettings, parse, type Lab, type Link } from "./schema.ts";
-import { applyRelay, readCounters, type LinkCounters } from "./wan.ts";
+import { type Lab, type Link, linkSettings, parse } from "./schema.ts";
+import { applyRelay, type LinkCounters, readCounters } from "./wan.ts";
 
 export interface LinkChange {
   rttMs?: number;

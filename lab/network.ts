@@ -12,7 +12,7 @@ import { MAX_SITES, names, operatorAddresses, siteAddresses } from "./addresses.
 import { listNodes, openLab, paths, readNode, saveLab, withLabLock } from "./registry.ts";
 import { LabError, progress, run } from "./run.ts";
 import type { Lab, NetworkRequest, Site } from "./schema.ts";
-import { TUN, applyRelay } from "./wan.ts";
+import { applyRelay, TUN } from "./wan.ts";
 
 /** Routing tables in core: what comes from a site, and what comes out of the relay. */
 const FROM_SITE = 100;
@@ -24,7 +24,7 @@ export interface NetworkResult {
 }
 
 const ip = (namespace: string, commands: string[]) =>
-  run("ip", ["-n", namespace, "-batch", "-"], { input: commands.join("\n") + "\n" });
+  run("ip", ["-n", namespace, "-batch", "-"], { input: `${commands.join("\n")}\n` });
 
 export const inNamespace = (namespace: string, command: string[], input?: string) =>
   run("nsenter", [`--net=/run/netns/${namespace}`, "--", ...command], input === undefined ? {} : { input });
@@ -108,7 +108,10 @@ export async function applyNetwork(request: NetworkRequest): Promise<NetworkResu
 
 const INOTIFY_INSTANCES = 1024;
 
-/** Each node's systemd takes about six inotify instances of root's, and the kernel's default of 128 ends at twenty nodes. */
+/**
+ * Each node's systemd takes about six inotify instances of root's, and the kernel's default of 128 ends at twenty
+ * nodes.
+ */
 async function raiseInotifyLimit(): Promise<void> {
   const limit = "/proc/sys/fs/inotify/max_user_instances";
   if (Number(await readFile(limit, "utf8")) >= INOTIFY_INSTANCES) return;

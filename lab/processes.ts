@@ -1,5 +1,5 @@
 /** Processes of this machine, as /proc shows them. */
-import { readFile, readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 
 export interface Process {
   pid: number;

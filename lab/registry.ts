@@ -1,6 +1,6 @@
 /** What labs there are: one directory each under /var/lib/meshbench/lab, outside of any checkout. */
 import type { Dirent } from "node:fs";
-import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { chooseBlock, labHash } from "./addresses.ts";
 import { withLock } from "./lock.ts";
@@ -74,7 +74,9 @@ export async function requireLab(lab: string): Promise<Lab> {
 
 export const saveLab = (lab: Lab) => writeAtomic(paths.labFile(lab.lab), JSON.stringify(lab, null, 2));
 
-/** The lab as it is on disk, or a new one with a block of addresses that nothing else uses. Call under the lab's lock. */
+/**
+ * The lab as it is on disk, or a new one with a block of addresses that nothing else uses. Call under the lab's lock.
+ */
 export async function openLab(name: string): Promise<Lab> {
   const existing = await readLab(name);
   if (existing) return existing;

@@ -1,6 +1,6 @@
 /** Child processes, progress and the one kind of error that reaches the user. */
 import { spawn } from "node:child_process";
-import { openSync, closeSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 
 /** What the user is told: one sentence, no stack trace. */
 export class LabError extends Error {}

@@ -34,7 +34,7 @@ export function renderConfig(lab: Lab): string {
     const rate = Math.round((link.rateMbit ?? 0) * 1000);
     return `link ${a} ${b} ${delay} ${jitter} ${loss} ${rate} ${link.cut ? 0 : 1}`;
   });
-  return [...nets, ...links].join("\n") + "\n";
+  return `${[...nets, ...links].join("\n")}\n`;
 }
 
 /** Compiles the relay once per version of its source. @returns its path. */

@@ -1,7 +1,9 @@
 /** Numbers as a reader wants them: three or four figures that mean something, thousands set apart. */
 
 /** One formatter per number of digits: making one costs more than using it a thousand times. */
-const formatters = [0, 1, 2, 3].map((digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+const formatters = [0, 1, 2, 3].map(
+  (digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+);
 
 /** 12345.6 -> "12,346"; 123.45 -> "123.5"; 1.2345 -> "1.23"; null -> "-". */
 export function number(value: number | null | undefined): string {

@@ -1,5 +1,6 @@
 /**
- * What is laid side by side: a Subject is one run of ours or one published set, in the same shape. A figure that a source
+ * What is laid side by side: a Subject is one run of ours or one published set, in the same shape. A figure that a
+ * source
  * does not give is null, never a guess.
  */
 import type { RunContext, RunResult, StepResult } from "../workloads/contract.ts";
@@ -8,7 +9,11 @@ import type { Estimate } from "./stats.ts";
 import { estimate } from "./stats.ts";
 
 /** Statements of one transaction, as measured: reads, writes, others such as BEGIN and COMMIT (null: not stated). */
-export interface StatementMix { read: number; write: number; other: number | null }
+export interface StatementMix {
+  read: number;
+  write: number;
+  other: number | null;
+}
 
 /** One workload at one thread count: throughput per second, latencies in milliseconds. */
 export interface Point {
@@ -81,7 +86,10 @@ export interface Subject {
 
 /** Options that are part of a step, in a stable order: `oltp_read_only{range_size=10}@100/s`. */
 export function unitKey(workload: string, options: Record<string, unknown>, perSecond?: number): string {
-  const given = Object.keys(options).sort().map((k) => `${k}=${String(options[k])}`).join(",");
+  const given = Object.keys(options)
+    .sort()
+    .map((k) => `${k}=${String(options[k])}`)
+    .join(",");
   return `${workload}${given ? `{${given}}` : ""}${perSecond ? `@${perSecond}/s` : ""}`;
 }
 
@@ -107,21 +115,36 @@ function pointOf(key: string, windows: StepResult[], context: RunContext): Point
   const transactions = used.reduce((sum, w) => sum + w.transactions, 0);
   const per = (field: "read" | "write" | "other") => used.reduce((sum, w) => sum + w.queries[field], 0) / transactions;
   const byCode: Record<string, number> = {};
-  for (const w of windows) for (const [code, n] of Object.entries(w.errors.byCode)) byCode[code] = (byCode[code] ?? 0) + n;
+  for (const w of windows)
+    for (const [code, n] of Object.entries(w.errors.byCode)) byCode[code] = (byCode[code] ?? 0) + n;
   const gaps = windows.flatMap((w) => (w.outage ? [w.outage.longestGapSeconds] : []));
   const latency = (field: "avg" | "p95" | "p99") => estimate(succeeded.map((w) => w.latency![field]));
   return {
-    key, workload: windows[0]!.workload, threads: windows[0]!.threads,
-    tps: estimate(used.map((w) => w.tps)), qps: estimate(used.map((w) => w.qps)),
-    avg: latency("avg"), p95: latency("p95"), p99: latency("p99"),
+    key,
+    workload: windows[0]!.workload,
+    threads: windows[0]!.threads,
+    tps: estimate(used.map((w) => w.tps)),
+    qps: estimate(used.map((w) => w.qps)),
+    avg: latency("avg"),
+    p95: latency("p95"),
+    p99: latency("p99"),
     mix: transactions > 0 ? { read: per("read"), write: per("write"), other: per("other") } : null,
-    windows: windows.length, completeWindows: whole.length, samples: used.map((w) => w.tps),
-    incompleteReason: windows.find((w) => !w.complete)?.incompleteReason ?? (whole.length < windows.length ? "cut short" : null),
+    windows: windows.length,
+    completeWindows: whole.length,
+    samples: used.map((w) => w.tps),
+    incompleteReason:
+      windows.find((w) => !w.complete)?.incompleteReason ?? (whole.length < windows.length ? "cut short" : null),
     errors: windows.reduce((sum, w) => sum + w.errors.total, 0),
     restarts: windows.reduce((sum, w) => sum + w.errors.restarts, 0),
     errorsByCode: byCode,
     longestGapSeconds: gaps.length > 0 ? Math.max(...gaps) : null,
-    saturated: [...new Set(used.filter((w) => w.driver.saturated).flatMap((w) => (w.driver.reasons.length ? w.driver.reasons : ["driver saturated"])))],
+    saturated: [
+      ...new Set(
+        used
+          .filter((w) => w.driver.saturated)
+          .flatMap((w) => (w.driver.reasons.length ? w.driver.reasons : ["driver saturated"])),
+      ),
+    ],
     busy: busyHosts(hostFigures(used, context)),
     notes: [],
   };
@@ -137,50 +160,80 @@ export function subjectOf(result: RunResult, label: string, source: string): Sub
   const topology = context.topology;
   const databases = topology?.nodes.filter((n) => n.role.split("+").includes("database")) ?? [];
   return {
-    label, kind: "run", source,
-    complete: result.complete, incompleteReason: result.complete ? null : (result.incompleteReason ?? "cut short"),
-    startedAt: result.startedAt, hours: hours !== null && Number.isFinite(hours) ? hours : null,
-    points: pointsOf(result), given: [],
+    label,
+    kind: "run",
+    source,
+    complete: result.complete,
+    incompleteReason: result.complete ? null : (result.incompleteReason ?? "cut short"),
+    startedAt: result.startedAt,
+    hours: hours !== null && Number.isFinite(hours) ? hours : null,
+    points: pointsOf(result),
+    given: [],
     unit: {
-      "tables": data.tables,
+      tables: data.tables,
       "rows per table": data.tableSize,
       "table options": unitKey("", data.options) || "defaults",
-      "reconnect": String(target.reconnect),
+      reconnect: String(target.reconnect),
     },
     method: {
       "load generator": `${result.engine.name} ${result.engine.version}`,
       "client protocol": target.driver,
       "window (s)": list(spec.steps.map((s) => s.durationSeconds)),
       "warm-up (s)": list(spec.steps.map((s) => s.warmupSeconds)),
-      "repeats": list(spec.steps.map((s) => s.repeats)),
+      repeats: list(spec.steps.map((s) => s.repeats)),
       "thread counts": list(spec.steps.map((s) => s.threads)),
       "prepared statements": target.preparedStatements,
-      "routing": target.endpoints.length > 1 ? `${target.policy} over ${target.endpoints.length} endpoints` : (target.endpoints[0]!.role === "proxy" ? "one endpoint, a proxy" : "one endpoint"),
+      routing:
+        target.endpoints.length > 1
+          ? `${target.policy} over ${target.endpoints.length} endpoints`
+          : target.endpoints[0]!.role === "proxy"
+            ? "one endpoint, a proxy"
+            : "one endpoint",
       "TLS to the database": target.tls.mode,
     },
     environment: {
-      "database": context.database ? [context.database.engine, context.database.version].filter(Boolean).join(" ") : null,
+      database: context.database ? [context.database.engine, context.database.version].filter(Boolean).join(" ") : null,
       "server version": result.server?.version ?? null,
-      "database options": context.database?.options ? (unitKey("", context.database.options).replace(/^\{|\}$/g, "") || "defaults") : null,
-      "proxy": context.proxy ? [context.proxy.kind, context.proxy.version].filter(Boolean).join(" ") : null,
+      "database options": context.database?.options
+        ? unitKey("", context.database.options).replace(/^\{|\}$/g, "") || "defaults"
+        : null,
+      proxy: context.proxy ? [context.proxy.kind, context.proxy.version].filter(Boolean).join(" ") : null,
       "database nodes": databases.length || null,
-      "sites": topology ? topology.sites.map((s) => `${s.name} (${s.kind}, ${s.nodes})`).join(", ") : null,
+      sites: topology ? topology.sites.map((s) => `${s.name} (${s.kind}, ${s.nodes})`).join(", ") : null,
       ...drivers(result),
       "stand-ins": context.standIns.length ? context.standIns.join("; ") : null,
     },
-    caveats: [...context.standIns, ...(result.verify && !result.verify.ok ? [`the consistency check failed: ${result.verify.problems.join("; ")}`] : [])],
-    context, prepareSeconds: result.prepare && !result.prepare.reused ? result.prepare.seconds : null, printedIntervals: null, result,
+    caveats: [
+      ...context.standIns,
+      ...(result.verify && !result.verify.ok
+        ? [`the consistency check failed: ${result.verify.problems.join("; ")}`]
+        : []),
+    ],
+    context,
+    prepareSeconds: result.prepare && !result.prepare.reused ? result.prepare.seconds : null,
+    printedIntervals: null,
+    result,
   };
 }
 
 /** Of several drivers each has a host of its own, and what their windows are apart is part of what a figure means. */
 function drivers(result: RunResult): Record<string, string | null> {
   const hosts = result.drivers?.flatMap((d) => d.host ?? []) ?? [];
-  const machines = Map.groupBy(hosts.length > 0 ? hosts : [result.host], (h) => `${h.cpus} CPUs${h.cpuModel ? ` ${h.cpuModel}` : ""}`);
-  const apart = result.steps.filter((s) => s.driver.startSkewMs !== undefined).toSorted((a, b) => b.driver.startSkewMs! - a.driver.startSkewMs!)[0]?.driver;
+  const machines = Map.groupBy(
+    hosts.length > 0 ? hosts : [result.host],
+    (h) => `${h.cpus} CPUs${h.cpuModel ? ` ${h.cpuModel}` : ""}`,
+  );
+  const apart = result.steps
+    .filter((s) => s.driver.startSkewMs !== undefined)
+    .toSorted((a, b) => b.driver.startSkewMs! - a.driver.startSkewMs!)[0]?.driver;
   return {
-    "driver host": [...machines].map(([machine, same]) => (same.length > 1 ? `${same.length} x ${machine}` : machine)).join(", "),
-    "drivers": result.driverCount === undefined ? null : `${result.drivers?.length ?? 0} of ${result.driverCount}`,
-    "drivers begun apart": apart === undefined ? null : `at most ${apart.startSkewMs!.toFixed(1)} ms${apart.startSkewUncertaintyMs === null || apart.startSkewUncertaintyMs === undefined ? ", their clocks not compared" : ` +- ${apart.startSkewUncertaintyMs.toFixed(1)} ms`}`,
+    "driver host": [...machines]
+      .map(([machine, same]) => (same.length > 1 ? `${same.length} x ${machine}` : machine))
+      .join(", "),
+    drivers: result.driverCount === undefined ? null : `${result.drivers?.length ?? 0} of ${result.driverCount}`,
+    "drivers begun apart":
+      apart === undefined
+        ? null
+        : `at most ${apart.startSkewMs!.toFixed(1)} ms${apart.startSkewUncertaintyMs === null || apart.startSkewUncertaintyMs === undefined ? ", their clocks not compared" : ` +- ${apart.startSkewUncertaintyMs.toFixed(1)} ms`}`,
   };
 }

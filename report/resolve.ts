@@ -2,12 +2,12 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { ReportError } from "./errors.ts";
-import { subjectOf } from "./model.ts";
 import type { Subject } from "./model.ts";
+import { subjectOf } from "./model.ts";
 import { findPublished } from "./published/index.ts";
 import { publishedSubject } from "./published/set.ts";
-import { listResults, listStacks, readResult } from "./store.ts";
 import type { SkippedFile } from "./store.ts";
+import { listResults, listStacks, readResult } from "./store.ts";
 
 export interface Resolved {
   subjects: Subject[];
@@ -20,16 +20,21 @@ export interface Resolved {
 /** The `resultFile` output of a stack, or null when the stack has none or its engine is not there. */
 export type StackOutput = (stack: string) => Promise<string | null>;
 
-export interface ResolveOptions { results: string; stackOutput?: StackOutput }
+export interface ResolveOptions {
+  results: string;
+  stackOutput?: StackOutput;
+}
 
 /**
- * Resolves names in their order. A name is a file when it ends in .json or has a '/', `published:ID` is a published set or all of a study,
+ * Resolves names in their order. A name is a file when it ends in .json or has a '/', `published:ID` is a published set
+ * or all of a study,
  * anything else is a stack: its newest complete result, or its newest one, marked, when none is complete.
  */
 export async function resolveSubjects(names: readonly string[], options: ResolveOptions): Promise<Resolved> {
   const resolved: Resolved = { subjects: [], skipped: [], notices: [] };
   for (const name of names) {
-    if (name.startsWith("published:")) resolved.subjects.push(...findPublished(name.slice("published:".length)).map(publishedSubject));
+    if (name.startsWith("published:"))
+      resolved.subjects.push(...findPublished(name.slice("published:".length)).map(publishedSubject));
     else if (name.endsWith(".json") || name.includes("/")) resolved.subjects.push(await fromFile(name));
     else resolved.subjects.push(await fromStack(name, options, resolved));
   }
@@ -38,7 +43,8 @@ export async function resolveSubjects(names: readonly string[], options: Resolve
 }
 
 async function fromFile(path: string): Promise<Subject> {
-  if ((await stat(path).catch(() => null))?.isDirectory()) throw new ReportError(`${path}: is a folder; name a stack or a result file`);
+  if ((await stat(path).catch(() => null))?.isDirectory())
+    throw new ReportError(`${path}: is a folder; name a stack or a result file`);
   const result = await readResult(path);
   return subjectOf(result, result.spec.context.stack ?? basename(path, ".json"), path);
 }
@@ -49,15 +55,23 @@ async function fromStack(stack: string, options: ResolveOptions, resolved: Resol
   const chosen = results.findLast((r) => r.result.complete) ?? results.at(-1);
   if (chosen) {
     const newer = results.at(-1)!;
-    if (newer !== chosen) resolved.notices.push(`${stack}: the newest run ${newer.result.runId} is not complete (${newer.result.incompleteReason ?? "cut short"}); ${chosen.result.runId} is used`);
+    if (newer !== chosen)
+      resolved.notices.push(
+        `${stack}: the newest run ${newer.result.runId} is not complete (${newer.result.incompleteReason ?? "cut short"}); ${chosen.result.runId} is used`,
+      );
     return subjectOf(chosen.result, stack, chosen.path);
   }
   const output = await options.stackOutput?.(stack);
   if (output) return subjectOf(await readResult(output), stack, output);
-  if (skipped.length > 0) throw new ReportError(`${stack}: none of its ${skipped.length} result files can be read; first: ${skipped[0]!.reason}`);
+  if (skipped.length > 0)
+    throw new ReportError(
+      `${stack}: none of its ${skipped.length} result files can be read; first: ${skipped[0]!.reason}`,
+    );
   const stacks = await listStacks(options.results);
   if (stacks.includes(stack)) throw new ReportError(`${stack}: has no result yet in ${options.results}/${stack}`);
-  throw new ReportError(`${stack}: no such stack in ${options.results}/ (${stacks.length ? `there: ${stacks.join(", ")}` : "it is empty"}), and no file of that name`);
+  throw new ReportError(
+    `${stack}: no such stack in ${options.results}/ (${stacks.length ? `there: ${stacks.join(", ")}` : "it is empty"}), and no file of that name`,
+  );
 }
 
 /** Two runs of one stack need labels that tell them apart. */

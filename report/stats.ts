@@ -1,7 +1,11 @@
 /** Means, Student's t and the interval of a ratio: what a comparison of repeated runs stands on. */
 
 /** What is known of one figure: its mean over n runs; sd is null below two runs. */
-export interface Estimate { n: number; mean: number; sd: number | null }
+export interface Estimate {
+  n: number;
+  mean: number;
+  sd: number | null;
+}
 
 export function estimate(values: readonly number[]): Estimate | null {
   if (values.length === 0) return null;
@@ -18,8 +22,10 @@ export function halfWidth95(e: Estimate): number | null {
 
 /** Lanczos approximation (g = 7, 9 terms), relative error below 1e-13 for the positive arguments used here. */
 function logGamma(x: number): number {
-  const c = [0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
-    12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7];
+  const c = [
+    0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
+    12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+  ];
   const y = x - 1;
   let sum = c[0]!;
   for (let i = 1; i < c.length; i++) sum += c[i]! / (y + i);
@@ -38,8 +44,10 @@ export function incompleteBeta(x: number, a: number, b: number): number {
   let d = 1 / (Math.abs(1 - ((a + b) * x) / (a + 1)) < tiny ? tiny : 1 - ((a + b) * x) / (a + 1));
   let f = d;
   for (let m = 1; m <= 300; m++) {
-    for (const k of [(m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m)),
-      (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1))]) {
+    for (const k of [
+      (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m)),
+      (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1)),
+    ]) {
       d = 1 + k * d;
       if (Math.abs(d) < tiny) d = tiny;
       c = 1 + k / c;
@@ -82,9 +90,11 @@ export interface Ratio {
 }
 
 /**
- * Ratio of two independent means with its 95 % interval by Fieller's theorem (E. C. Fieller, J. R. Stat. Soc. B 16, 1954,
+ * Ratio of two independent means with its 95 % interval by Fieller's theorem (E. C. Fieller, J. R. Stat. Soc. B 16,
+ * 1954,
  * 175-185), variances taken as unequal, degrees of freedom by Satterthwaite with the estimated ratio plugged in
- * (A. C. Tamhane, B. R. Logan, J. Biopharm. Stat. 14, 2004, 843-856). Both means have to be positive; returns null if not.
+ * (A. C. Tamhane, B. R. Logan, J. Biopharm. Stat. 14, 2004, 843-856). Both means have to be positive; returns null if
+ * not.
  */
 export function ratio(of: Estimate, to: Estimate): Ratio | null {
   if (!(of.mean > 0) || !(to.mean > 0)) return null;
@@ -98,7 +108,13 @@ export function ratio(of: Estimate, to: Estimate): Ratio | null {
   const df = (v1 + value ** 2 * v2) ** 2 / (v1 ** 2 / (of.n - 1) + (value ** 4 * v2 ** 2) / (to.n - 1));
   const t = studentT975(df);
   const g = (t ** 2 * v2) / to.mean ** 2;
-  if (g >= 1) return { value, interval: null, why: "the baseline varies too much for a bounded interval", verdict: "no evidence of a difference" };
+  if (g >= 1)
+    return {
+      value,
+      interval: null,
+      why: "the baseline varies too much for a bounded interval",
+      verdict: "no evidence of a difference",
+    };
   const spread = (t / to.mean) * Math.sqrt(v1 + value ** 2 * v2 - g * v1);
   const low = Math.max(0, (value - spread) / (1 - g));
   const high = (value + spread) / (1 - g);

@@ -13,6 +13,8 @@ export async function writeWhole(path: string, text: string): Promise<void> {
   } catch (error) {
     await rm(temporary, { force: true });
     const code = (error as NodeJS.ErrnoException).code;
-    throw new ReportError(`${path}: cannot be written (${code === "ENOENT" ? `the folder ${dirname(path)} does not exist` : (code ?? (error as Error).message)})`);
+    throw new ReportError(
+      `${path}: cannot be written (${code === "ENOENT" ? `the folder ${dirname(path)} does not exist` : (code ?? (error as Error).message)})`,
+    );
   }
 }

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { findGo } from "./engine-go.ts";
 import { checkout, ToolError } from "./paths.ts";
-import { withProgress, type Say } from "./progress.ts";
+import { type Say, withProgress } from "./progress.ts";
 
 const run = promisify(execFile);
 
@@ -21,17 +21,26 @@ export async function buildEngine(version: string, target: string, say: Say): Pr
   mkdirSync(dirname(target), { recursive: true });
   say(`Building Pulumi ${version} from its Go module (once; about 4 minutes on 2 cores).`);
   try {
-    const build = run(go, ["build", "-ldflags", `-s -w ${stamp}`, "-o", unfinished, "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"], {
-      cwd: moduleFolder,
-      env: { ...process.env, GOFLAGS: "-mod=readonly", GOWORK: "off" },
-      maxBuffer: 64 * 1024 * 1024,
-    });
+    const build = run(
+      go,
+      ["build", "-ldflags", `-s -w ${stamp}`, "-o", unfinished, "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"],
+      {
+        cwd: moduleFolder,
+        env: { ...process.env, GOFLAGS: "-mod=readonly", GOWORK: "off" },
+        maxBuffer: 64 * 1024 * 1024,
+      },
+    );
     await withProgress(`Building Pulumi ${version}`, say, build);
     renameSync(unfinished, target);
   } catch (error) {
     const { stderr = "", message } = error as { stderr?: string; message: string };
-    const lines = (stderr || message).trim().split("\n").filter((line) => !line.startsWith("go: downloading"));
-    throw new ToolError(`Pulumi ${version} could not be built: ${lines.slice(-3).join("; ")}. Check that the Go module proxy (${process.env["GOPROXY"] ?? "go env GOPROXY"}) answers and that there are 4 GB of free disk, or put Pulumi on PATH.`);
+    const lines = (stderr || message)
+      .trim()
+      .split("\n")
+      .filter((line) => !line.startsWith("go: downloading"));
+    throw new ToolError(
+      `Pulumi ${version} could not be built: ${lines.slice(-3).join("; ")}. Check that the Go module proxy (${process.env["GOPROXY"] ?? "go env GOPROXY"}) answers and that there are 4 GB of free disk, or put Pulumi on PATH.`,
+    );
   } finally {
     rmSync(unfinished, { force: true });
   }

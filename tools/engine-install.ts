@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodeBinary } from "./paths.ts";
-import { duration, withProgress, type Say } from "./progress.ts";
+import { duration, type Say, withProgress } from "./progress.ts";
 
 const probeMs = 4000;
 const installMs = 5 * 60_000;
@@ -52,8 +52,11 @@ export async function installEngine(version: string, root: string, cache: string
   const what = `Getting Pulumi ${version} from its vendor`;
   say(`${what}.`);
   try {
-    const installed = await withProgress(what, say,
-      bounded(nodeBinary(), [fileURLToPath(import.meta.url), unfinished], installMs));
+    const installed = await withProgress(
+      what,
+      say,
+      bounded(nodeBinary(), [fileURLToPath(import.meta.url), unfinished], installMs),
+    );
     if (installed && existsSync(join(unfinished, "bin", "pulumi"))) {
       renameSync(unfinished, root);
       return true;

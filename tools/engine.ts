@@ -7,7 +7,7 @@ import { buildEngine, moduleFolder } from "./engine-build.ts";
 import { installEngine, installPlugin } from "./engine-install.ts";
 import { withLock } from "./lock.ts";
 import { cacheFolder, checkout, nodeBinary, onPath, ToolError } from "./paths.ts";
-import { sayOnStderr, type Say } from "./progress.ts";
+import { type Say, sayOnStderr } from "./progress.ts";
 import { commandPlugin, commandVersion, languageHost, missing, standInPath } from "./standins.ts";
 
 const run = promisify(execFile);
@@ -62,12 +62,22 @@ interface Places {
 /** Where an engine of this version is kept; one that was built is kept by what it was built from. */
 function places(version: string): Places {
   const cache = cacheFolder();
-  const sums = createHash("sha256").update(readFileSync(join(moduleFolder, "go.sum"))).digest("hex").slice(0, 12);
-  return { cache, installed: join(cache, `pulumi-${version}-installed`), built: join(cache, `pulumi-${version}-${sums}`) };
+  const sums = createHash("sha256")
+    .update(readFileSync(join(moduleFolder, "go.sum")))
+    .digest("hex")
+    .slice(0, 12);
+  return {
+    cache,
+    installed: join(cache, `pulumi-${version}-installed`),
+    built: join(cache, `pulumi-${version}-${sums}`),
+  };
 }
 
 function cached(version: string, { installed, built }: Places): Found | undefined {
-  for (const [root, source] of [[installed, "installed"], [built, "built"]] as const) {
+  for (const [root, source] of [
+    [installed, "installed"],
+    [built, "built"],
+  ] as const) {
     const binary = join(root, "bin", "pulumi");
     if (existsSync(binary)) return { binary, version, source };
   }
@@ -76,34 +86,52 @@ function cached(version: string, { installed, built }: Places): Found | undefine
 
 /** Whether `resolveEngine` has nothing to fetch or build, as far as can be told without running anything. */
 export function enginePresent(): boolean {
-  return onPath("pulumi", process.env["PATH"]) !== undefined || cached(neededVersion(), places(neededVersion())) !== undefined;
+  return (
+    onPath("pulumi", process.env["PATH"]) !== undefined ||
+    cached(neededVersion(), places(neededVersion())) !== undefined
+  );
 }
 
 /** What `resolveEngine` would take as it is, and a program on PATH that is too old for it; gets nothing. */
 export async function findEngine(): Promise<{ engine?: Found; tooOld?: string }> {
-  const needed = neededVersion(), present = onPath("pulumi", process.env["PATH"]);
+  const needed = neededVersion(),
+    present = onPath("pulumi", process.env["PATH"]);
   const version = present === undefined ? "" : await versionOf(present);
-  if (present !== undefined && isEnough(version, needed)) return { engine: { binary: present, version, source: "path" } };
+  if (present !== undefined && isEnough(version, needed))
+    return { engine: { binary: present, version, source: "path" } };
   const engine = cached(needed, places(needed));
-  return { ...(engine === undefined ? {} : { engine }), ...(present === undefined ? {} : { tooOld: `${present} is Pulumi ${version || "of no known version"}` }) };
+  return {
+    ...(engine === undefined ? {} : { engine }),
+    ...(present === undefined ? {} : { tooOld: `${present} is Pulumi ${version || "of no known version"}` }),
+  };
 }
 
 async function locate(needed: string, say: Say): Promise<Found> {
   const present = onPath("pulumi", process.env["PATH"]);
   if (present !== undefined) {
     const version = await versionOf(present);
-    if (/^\d+\.\d+\.\d+/.test(version) && isEnough(version, needed)) return { binary: present, version, source: "path" };
-    say(`${present} is Pulumi ${version || "(of no known version)"}, and ${needed} or newer is needed: getting another one.`);
+    if (/^\d+\.\d+\.\d+/.test(version) && isEnough(version, needed))
+      return { binary: present, version, source: "path" };
+    say(
+      `${present} is Pulumi ${version || "(of no known version)"}, and ${needed} or newer is needed: getting another one.`,
+    );
   }
   const where = places(needed);
-  return cached(needed, where) ?? withLock(join(where.cache, `pulumi-${needed}.lock`), async () => {
-    if (!cached(needed, where) && !(await installEngine(needed, where.installed, where.cache, say))) {
-      await buildEngine(needed, join(where.built, "bin", "pulumi"), say);
-    }
-    const found = cached(needed, where);
-    if (!found) throw new ToolError(`Pulumi ${needed} was made but isn't in ${where.cache}`);
-    return found;
-  }, (pid) => say(`Waiting for process ${pid}, which is getting Pulumi ${needed}.`));
+  return (
+    cached(needed, where) ??
+    withLock(
+      join(where.cache, `pulumi-${needed}.lock`),
+      async () => {
+        if (!cached(needed, where) && !(await installEngine(needed, where.installed, where.cache, say))) {
+          await buildEngine(needed, join(where.built, "bin", "pulumi"), say);
+        }
+        const found = cached(needed, where);
+        if (!found) throw new ToolError(`Pulumi ${needed} was made but isn't in ${where.cache}`);
+        return found;
+      },
+      (pid) => say(`Waiting for process ${pid}, which is getting Pulumi ${needed}.`),
+    )
+  );
 }
 
 let resolved: Promise<Engine> | undefined;
@@ -125,11 +153,17 @@ export function resolveEngine(say: Say = sayOnStderr): Promise<Engine> {
 async function resolve(say: Say): Promise<Engine> {
   const node = nodeBinary();
   if (node === process.execPath && Number(process.versions.node.split(".")[0]) < 24) {
-    throw new ToolError(`Node ${process.versions.node} can't run this project, and npm installed no newer one: run npm ci (it brings Node 24 for Linux on x86-64), or install Node 24`);
+    throw new ToolError(
+      `Node ${process.versions.node} can't run this project, and npm installed no newer one: run npm ci (it brings Node 24 for Linux on x86-64), or install Node 24`,
+    );
   }
   const engine = await locate(neededVersion(), say);
   const lacking = missing(engine.binary, process.env);
-  if (lacking.commandPlugin && engine.source !== "built" && (await installPlugin(engine.binary, commandVersion, cacheFolder(), say))) {
+  if (
+    lacking.commandPlugin &&
+    engine.source !== "built" &&
+    (await installPlugin(engine.binary, commandVersion, cacheFolder(), say))
+  ) {
     lacking.commandPlugin = missing(engine.binary, process.env).commandPlugin;
   }
   const standIns = [...(lacking.languageHost ? [languageHost] : []), ...(lacking.commandPlugin ? [commandPlugin] : [])];

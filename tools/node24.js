@@ -7,7 +7,7 @@ const [major] = process.versions.node.split(".").map(Number);
 if (major < 24) {
   console.error(
     `This needs Node 24 or newer and runs on ${process.version}: run npm ci, which brings Node 24 on Linux x86-64, ` +
-    "and call it through npm; on another machine install Node 24.",
+      "and call it through npm; on another machine install Node 24.",
   );
   process.exit(1);
 }

@@ -30,10 +30,14 @@ function packagesProblem(): string | undefined {
   }
 }
 
-/** Where Go keeps what it fetches and what it makes, and where the engine is kept; as far as these folders exist yet. */
+/**
+ * Where Go keeps what it fetches and what it makes, and where the engine is kept; as far as these folders exist yet.
+ */
 function buildFolders(): string[] {
   const inHome = (...parts: string[]): string => join(homedir(), ...parts);
-  const modules = process.env["GOMODCACHE"] ?? (process.env["GOPATH"] === undefined ? inHome("go") : process.env["GOPATH"].split(delimiter)[0]!);
+  const modules =
+    process.env["GOMODCACHE"] ??
+    (process.env["GOPATH"] === undefined ? inHome("go") : process.env["GOPATH"].split(delimiter)[0]!);
   return [process.env["GOCACHE"] ?? inHome(".cache"), modules, cacheFolder()].map(existing);
 }
 
@@ -45,15 +49,20 @@ function existing(folder: string): string {
 function engineProblem(free: FreeBytes): string | undefined {
   if (enginePresent()) return undefined;
   const full = buildFolders().find((folder) => free(folder) < buildBytes);
-  return full === undefined ? undefined
+  return full === undefined
+    ? undefined
     : `Building the Pulumi engine takes ${buildBytes / 1e9} GB of disk and ${full} has ${(free(full) / 1e9).toFixed(1)} GB free: make room, or put Pulumi ${neededVersion()} on PATH.`;
 }
 
 /** What holds state and secrets must never be offered to git. */
 function ignoreProblem(): string | undefined {
   if (!existsSync(join(checkout, ".git"))) return undefined;
-  const ignored = readFileSync(join(checkout, ".gitignore"), "utf8").split("\n").map((line) => line.trim());
-  return ignored.includes(".meshbench/") ? undefined : ".gitignore no longer lists .meshbench/, which holds state and secrets: put the line back.";
+  const ignored = readFileSync(join(checkout, ".gitignore"), "utf8")
+    .split("\n")
+    .map((line) => line.trim());
+  return ignored.includes(".meshbench/")
+    ? undefined
+    : ".gitignore no longer lists .meshbench/, which holds state and secrets: put the line back.";
 }
 
 /** What was looked at, and one sentence about what is lacking; undefined: nothing. */
@@ -64,7 +73,12 @@ export type Problem = [what: string, problem: string | undefined];
  * empty cache folder. What local nodes need is `lab check`'s part.
  */
 export function preflight(free: FreeBytes = freeBytes): Problem[] {
-  const checks: [string, () => string | undefined][] = [["Node", nodeProblem], ["packages", packagesProblem], ["engine", () => engineProblem(free)], ["secrets", ignoreProblem]];
+  const checks: [string, () => string | undefined][] = [
+    ["Node", nodeProblem],
+    ["packages", packagesProblem],
+    ["engine", () => engineProblem(free)],
+    ["secrets", ignoreProblem],
+  ];
   return checks.map(([what, check]): Problem => {
     try {
       return [what, check()];

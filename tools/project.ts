@@ -68,7 +68,8 @@ export function openProject(root: string = checkout, environment: NodeJS.Process
   if (hasOwnBackend(environment, settings)) return { ...project, state: undefined, env: {} };
   const state = join(folder, "state");
   mkdirSync(state, { recursive: true, mode: 0o700 });
-  const hasPassphrase = environment["PULUMI_CONFIG_PASSPHRASE"] !== undefined || environment["PULUMI_CONFIG_PASSPHRASE_FILE"];
+  const hasPassphrase =
+    environment["PULUMI_CONFIG_PASSPHRASE"] !== undefined || environment["PULUMI_CONFIG_PASSPHRASE_FILE"];
   return {
     ...project,
     state,

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { resolveEngine } from "./engine.ts";
 import { ToolError } from "./paths.ts";
 import { sayOnStderr } from "./progress.ts";
-import { openProject, stateFile, type Project } from "./project.ts";
+import { openProject, type Project, stateFile } from "./project.ts";
 import { runPulumi } from "./run.ts";
 import { committedStacks, forgetStackFile } from "./stack-files.ts";
 
@@ -25,8 +25,32 @@ killed leaves nothing for you to clear. Pulumi's own help: npm run pulumi -- up 
 `;
 
 /** Options of Pulumi whose value is a file or folder, meant from where the user is. */
-const pathOptions = ["--file", "--plan", "--save-plan", "--config-file", "--policy-pack", "--policy-pack-config", "--import-file", "--out", "--event-log"];
-const stackCommands = ["up", "update", "preview", "destroy", "refresh", "config", "cancel", "watch", "import", "state", "stack", "logs", "env"];
+const pathOptions = [
+  "--file",
+  "--plan",
+  "--save-plan",
+  "--config-file",
+  "--policy-pack",
+  "--policy-pack-config",
+  "--import-file",
+  "--out",
+  "--event-log",
+];
+const stackCommands = [
+  "up",
+  "update",
+  "preview",
+  "destroy",
+  "refresh",
+  "config",
+  "cancel",
+  "watch",
+  "import",
+  "state",
+  "stack",
+  "logs",
+  "env",
+];
 
 function absolutePaths(args: string[], from: string): string[] {
   return args.map((argument, index) => {
@@ -70,11 +94,15 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   const project = openProject();
-  const words = args.filter((argument, index) => !argument.startsWith("-") && !["-s", "--stack"].includes(args[index - 1] ?? ""));
+  const words = args.filter(
+    (argument, index) => !argument.startsWith("-") && !["-s", "--stack"].includes(args[index - 1] ?? ""),
+  );
   const stack = stackOf(args, words, project);
   const engine = await resolveEngine();
   if (engine.standIns.length > 0 && ["up", "update", "preview", "destroy", "refresh"].includes(words[0] ?? "")) {
-    sayOnStderr(`The vendor's ${engine.standIns.join(" and ")} ${engine.standIns.length > 1 ? "are" : "is"} not on this machine; stand-ins of this project are used.`);
+    sayOnStderr(
+      `The vendor's ${engine.standIns.join(" and ")} ${engine.standIns.length > 1 ? "are" : "is"} not on this machine; stand-ins of this project are used.`,
+    );
   }
   const { code } = await runPulumi(absolutePaths(args, process.env["INIT_CWD"] ?? process.cwd()), {
     project,

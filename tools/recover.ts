@@ -2,13 +2,14 @@
  * What a killed run leaves in the file backend, and how the next one gets past it without the user
  * having to know: a lock of a process that is gone, and operations that were under way.
  */
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+
 import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
 import { isAlive } from "./lock.ts";
 import type { Say } from "./progress.ts";
-import { lockFolder, stateFile, type Project } from "./project.ts";
+import { lockFolder, type Project, stateFile } from "./project.ts";
 
 /** The state of a resource in an exported stack, as far as it matters here. */
 interface ResourceState {
@@ -58,7 +59,9 @@ export function clearStaleLocks(project: Project, stack: string, say: Say): void
     const elsewhere = holder.hostname !== undefined && holder.hostname !== hostname();
     if (elsewhere || (holder.pid !== undefined && isPulumi(holder.pid))) continue;
     for (const leftover of [file, `${file}.attrs`]) rmSync(leftover, { force: true });
-    say(`Removed the lock that an earlier run (process ${holder.pid ?? "unknown"}, no longer there) left on stack ${stack}.`);
+    say(
+      `Removed the lock that an earlier run (process ${holder.pid ?? "unknown"}, no longer there) left on stack ${stack}.`,
+    );
   }
 }
 
@@ -96,7 +99,9 @@ export interface Settled {
  */
 export function settle(exported: Deployment, destroying: boolean): Settled {
   const resources = exported.deployment.resources ?? [];
-  const creates = (exported.deployment.pending_operations ?? []).filter(({ type }) => type === "creating").map(({ resource }) => resource);
+  const creates = (exported.deployment.pending_operations ?? [])
+    .filter(({ type }) => type === "creating")
+    .map(({ resource }) => resource);
   const listed = new Set(resources.map(({ urn }) => urn));
   const lost = creates.filter(({ urn }) => !listed.has(urn));
   const adopted = destroying ? lost.filter((state) => isCommand(state) && state.inputs?.["delete"] !== undefined) : [];
@@ -106,11 +111,14 @@ export function settle(exported: Deployment, destroying: boolean): Settled {
       ...exported,
       deployment: {
         ...exported.deployment,
-        resources: [...resources, ...adopted.map((state) => ({
-          ...state,
-          id: randomBytes(8).toString("hex"),
-          outputs: { ...state.inputs, stdout: "", stderr: "" },
-        }))],
+        resources: [
+          ...resources,
+          ...adopted.map((state) => ({
+            ...state,
+            id: randomBytes(8).toString("hex"),
+            outputs: { ...state.inputs, stdout: "", stderr: "" },
+          })),
+        ],
         pending_operations: [],
       },
     },

@@ -1,10 +1,10 @@
-import { spawn, type StdioOptions } from "node:child_process";
+import { type StdioOptions, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { resolveEngine, type Engine } from "./engine.ts";
+import { type Engine, resolveEngine } from "./engine.ts";
 import { onPath, ToolError } from "./paths.ts";
-import { sayOnStderr, type Say } from "./progress.ts";
-import { openProject, stateFile, type Project } from "./project.ts";
-import { clearStaleLocks, hasPendingOperations, settle, type Deployment } from "./recover.ts";
+import { type Say, sayOnStderr } from "./progress.ts";
+import { openProject, type Project, stateFile } from "./project.ts";
+import { clearStaleLocks, type Deployment, hasPendingOperations, settle } from "./recover.ts";
 import { committedStacks, syncStackFiles } from "./stack-files.ts";
 
 export interface RunOptions {
@@ -91,7 +91,9 @@ async function quietly(engine: Engine, args: string[], project: Project, input?:
   const options: RunOptions = input === undefined ? { stdio: ["ignore", "pipe", "pipe"] } : { input };
   const result = await execute(engine, [...args, "--non-interactive"], project, options);
   if (result.code !== 0) {
-    throw new ToolError(`pulumi ${args.join(" ")}: ${result.stderr.trim().replace(/^error: /, "") || `exit code ${result.code}`}`);
+    throw new ToolError(
+      `pulumi ${args.join(" ")}: ${result.stderr.trim().replace(/^error: /, "") || `exit code ${result.code}`}`,
+    );
   }
   return result;
 }
@@ -116,10 +118,14 @@ async function prepare(engine: Engine, project: Project, stack: string, options:
   const { stdout } = await quietly(engine, ["stack", "export", "--stack", stack], project);
   const { deployment, adopted, unknown } = settle(JSON.parse(stdout) as Deployment, options.destroying ?? false);
   await quietly(engine, ["stack", "import", "--stack", stack], project, JSON.stringify(deployment));
-  say(`An earlier run of stack ${stack} was killed; what it had under way is settled.` +
-    (adopted.length > 0 ? ` To be deleted too, in case they exist: ${adopted.join(", ")}.` : ""));
+  say(
+    `An earlier run of stack ${stack} was killed; what it had under way is settled.` +
+      (adopted.length > 0 ? ` To be deleted too, in case they exist: ${adopted.join(", ")}.` : ""),
+  );
   if (unknown.length > 0) {
-    say(`Being created when it was killed, and not listed in the state: ${unknown.join(", ")}. Look for them at their provider.`);
+    say(
+      `Being created when it was killed, and not listed in the state: ${unknown.join(", ")}. Look for them at their provider.`,
+    );
   }
 }
 

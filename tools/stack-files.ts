@@ -34,7 +34,11 @@ function mergeKeys(base: Settings, before: Settings, after: Settings): Settings 
  * was when the copy was made, `copy` is the copy now.
  */
 export function mergeSettings(committed: Settings, before: Settings, copy: Settings): Settings {
-  const top = mergeKeys({ ...committed, config: undefined }, { ...before, config: undefined }, { ...copy, config: undefined });
+  const top = mergeKeys(
+    { ...committed, config: undefined },
+    { ...before, config: undefined },
+    { ...copy, config: undefined },
+  );
   const config = mergeKeys(configOf(committed), configOf(before), configOf(copy));
   delete top["config"];
   return Object.keys(config).length > 0 ? { ...top, config } : top;
@@ -59,7 +63,9 @@ const stackFile = /^Pulumi\.(.+)\.ya?ml$/;
 
 /** The stacks a project has a committed file for. */
 export function committedStacks(project: Project): string[] {
-  return readdirSync(project.root).flatMap((name) => stackFile.exec(name)?.[1] ?? []).sort();
+  return readdirSync(project.root)
+    .flatMap((name) => stackFile.exec(name)?.[1] ?? [])
+    .sort();
 }
 
 function committedFile(project: Project, stack: string): string {
@@ -71,7 +77,10 @@ function syncProject(project: Project): void {
   const settings = read(join(project.root, "Pulumi.yaml"));
   const main = typeof settings["main"] === "string" ? settings["main"] : ".";
   const back = isAbsolute(main) ? main : relative(project.work, join(project.root, main));
-  write(join(project.work, "Pulumi.yaml"), `# Made from ../../Pulumi.yaml at every run; edit that one.\n${stringify({ ...settings, main: back })}`);
+  write(
+    join(project.work, "Pulumi.yaml"),
+    `# Made from ../../Pulumi.yaml at every run; edit that one.\n${stringify({ ...settings, main: back })}`,
+  );
 }
 
 /** Brings the copies up to date with the committed files. */
@@ -81,7 +90,10 @@ export function syncStackFiles(project: Project): void {
   syncProject(project);
   const known = readdirSync(project.work).flatMap((name) => stackFile.exec(name)?.[1] ?? []);
   for (const stack of new Set([...committedStacks(project), ...known])) {
-    const [copyFile, beforeFile] = [join(project.work, `Pulumi.${stack}.yaml`), join(committedCopies, `Pulumi.${stack}.yaml`)];
+    const [copyFile, beforeFile] = [
+      join(project.work, `Pulumi.${stack}.yaml`),
+      join(committedCopies, `Pulumi.${stack}.yaml`),
+    ];
     const committed = read(committedFile(project, stack));
     const hasCopy = existsSync(copyFile);
     const before = hasCopy ? read(beforeFile) : {};

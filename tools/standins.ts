@@ -13,11 +13,17 @@ function pluginFolder(environment: NodeJS.ProcessEnv): string {
 }
 
 /** Which of the vendor's programs this machine has not. */
-export function missing(engine: string, environment: NodeJS.ProcessEnv): { languageHost: boolean; commandPlugin: boolean } {
+export function missing(
+  engine: string,
+  environment: NodeJS.ProcessEnv,
+): { languageHost: boolean; commandPlugin: boolean } {
   const without = standInFolder();
   return {
-    languageHost: !existsSync(join(dirname(engine), languageHost)) && onPath(languageHost, environment["PATH"], without) === undefined,
-    commandPlugin: onPath(commandPlugin, environment["PATH"], without) === undefined &&
+    languageHost:
+      !existsSync(join(dirname(engine), languageHost)) &&
+      onPath(languageHost, environment["PATH"], without) === undefined,
+    commandPlugin:
+      onPath(commandPlugin, environment["PATH"], without) === undefined &&
       !existsSync(join(pluginFolder(environment), commandPlugin)),
   };
 }

@@ -1,9 +1,9 @@
 /** `npm start`: from nothing to a measured cluster on local nodes, and what to do next. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { preflight } from "./preflight.ts";
 import { resolveEngine } from "./engine.ts";
 import { checkout, nodeBinary, ToolError } from "./paths.ts";
+import { preflight } from "./preflight.ts";
 import { duration, sayOnStderr } from "./progress.ts";
 import { runPulumi } from "./run.ts";
 
@@ -17,24 +17,35 @@ The stack stays up; \`npm run pulumi -- destroy -s ${STACK}\` takes it away.
 `;
 
 async function main(): Promise<number> {
-  if (process.argv.slice(2).some((a) => a === "--help" || a === "-h")) { process.stdout.write(HELP); return 0; }
+  if (process.argv.slice(2).some((a) => a === "--help" || a === "-h")) {
+    process.stdout.write(HELP);
+    return 0;
+  }
   const began = Date.now();
-  const step = (n: number, what: string): void => sayOnStderr(`\n[${n}/4] ${what} (${duration(Date.now() - began)} since the start)`);
+  const step = (n: number, what: string): void =>
+    sayOnStderr(`\n[${n}/4] ${what} (${duration(Date.now() - began)} since the start)`);
   step(1, "this machine");
   const problems = preflight().flatMap(([, problem]) => problem ?? []);
   for (const problem of problems) sayOnStderr(problem);
   if (problems.length > 0) return 1;
-  if (await call("lab/cli.ts", "check", "--install") !== 0) return 1;
+  if ((await call("lab/cli.ts", "check", "--install")) !== 0) return 1;
   step(2, "the Pulumi engine");
   const engine = await resolveEngine();
   sayOnStderr(`pulumi ${engine.version}, ${engine.source}`);
   step(3, "the image of the local nodes");
-  if (await call("lab/cli.ts", "image", "build") !== 0) return 1;
+  if ((await call("lab/cli.ts", "image", "build")) !== 0) return 1;
   step(4, `stack "${STACK}"`);
-  if (engine.standIns.length > 0) sayOnStderr(`The vendor's ${engine.standIns.join(" and ")} cannot be had on this machine: stand-ins of this project are used.`);
-  const { code } = await runPulumi(["up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", STACK], { stack: STACK });
+  if (engine.standIns.length > 0)
+    sayOnStderr(
+      `The vendor's ${engine.standIns.join(" and ")} cannot be had on this machine: stand-ins of this project are used.`,
+    );
+  const { code } = await runPulumi(["up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", STACK], {
+    stack: STACK,
+  });
   if (code !== 0) {
-    sayOnStderr(`\nThe stack is not complete. \`npm start\` goes on where it stopped; \`npm run pulumi -- destroy -s ${STACK}\` takes away what there is.`);
+    sayOnStderr(
+      `\nThe stack is not complete. \`npm start\` goes on where it stopped; \`npm run pulumi -- destroy -s ${STACK}\` takes away what there is.`,
+    );
     return code;
   }
   process.stdout.write("\n");
@@ -58,11 +69,19 @@ Done in ${duration(took)}. The cluster is up. What you can do with it:
 function call(program: string, ...args: string[]): Promise<number> {
   const documents = program === "lab/cli.ts";
   return new Promise((resolve, reject) => {
-    const child = spawn(nodeBinary(), [join(checkout, program), ...args], { cwd: checkout, stdio: ["inherit", documents ? "ignore" : "inherit", "inherit"] });
-    const forward = (signal: NodeJS.Signals): void => { child.kill(signal); };
+    const child = spawn(nodeBinary(), [join(checkout, program), ...args], {
+      cwd: checkout,
+      stdio: ["inherit", documents ? "ignore" : "inherit", "inherit"],
+    });
+    const forward = (signal: NodeJS.Signals): void => {
+      child.kill(signal);
+    };
     process.once("SIGINT", forward).once("SIGTERM", forward);
     child.once("error", reject);
-    child.once("close", (code) => { process.removeListener("SIGINT", forward).removeListener("SIGTERM", forward); resolve(code ?? 130); });
+    child.once("close", (code) => {
+      process.removeListener("SIGINT", forward).removeListener("SIGTERM", forward);
+      resolve(code ?? 130);
+    });
   });
 }
 

@@ -1,8 +1,10 @@
 /**
- * `npm test`: type check, then everything that needs no nodes, then everything that does. `npm test -- unit` or `e2e` for
+ * `npm test`: type check, then everything that needs no nodes, then everything that does. `npm test -- unit` or `e2e`
+ * for
  * one of them; further words are paths, to run these files alone.
  *
- * A file that fails is run once more, alone, and named: these tests measure time on real systems that share a machine with
+ * A file that fails is run once more, alone, and named: these tests measure time on real systems that share a machine
+ * with
  * whatever else runs there. What fails twice has failed.
  */
 import { spawn } from "node:child_process";
@@ -17,9 +19,11 @@ const ALL = "test/**/*.test.ts";
 /** On real nodes or with a real engine: one at a time, since they share two cores and measure what they do. */
 const isE2e = (file: string): boolean => /\.(e2e\.test|clouds)\.ts$/.test(file);
 /** A test that hangs is a failed test. */
-const UNIT_TIMEOUT_MS = 300_000, E2E_TIMEOUT_MS = 600_000;
+const UNIT_TIMEOUT_MS = 300_000,
+  E2E_TIMEOUT_MS = 600_000;
 /** A file whose test timed out may still wait for what that test started. */
-const UNIT_FILES_MS = 1_500_000, E2E_FILE_MS = 900_000;
+const UNIT_FILES_MS = 1_500_000,
+  E2E_FILE_MS = 900_000;
 /** For everything: what is not run by then has failed. */
 const TOTAL_MS = 4_200_000;
 /** Packages and the node image, from nothing. */
@@ -39,23 +43,40 @@ function run(args: string[], limitMs: number): Promise<{ ok: boolean; output: st
       // Whatever else holds its output open must not hold up the rest.
       child.stdout.destroy();
     }, limitMs);
-    child.stdout.setEncoding("utf8").on("data", (text: string) => { output += text; process.stdout.write(text); });
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      process.stdout.write(text);
+    });
     child.once("error", reject);
-    child.once("close", (code) => { clearTimeout(late); resolve({ ok: code === 0, output }); });
+    child.once("close", (code) => {
+      clearTimeout(late);
+      resolve({ ok: code === 0, output });
+    });
   });
 }
 
-const testArguments = (files: string[], concurrency: number, timeout: number): string[] =>
-  ["--test", "--test-reporter=spec", `--test-concurrency=${concurrency}`, `--test-timeout=${timeout}`, ...files];
+const testArguments = (files: string[], concurrency: number, timeout: number): string[] => [
+  "--test",
+  "--test-reporter=spec",
+  `--test-concurrency=${concurrency}`,
+  `--test-timeout=${timeout}`,
+  ...files,
+];
 
 /** Files with a failed test, as the spec reporter names them; all that ran when it names none (a crash). */
 function failedFiles(output: string, files: string[]): string[] {
-  const named = [...output.matchAll(/^test at (\S+?):\d+:\d+$/gm)].map((m) => relative(checkout, join(checkout, m[1]!)));
+  const named = [...output.matchAll(/^test at (\S+?):\d+:\d+$/gm)].map((m) =>
+    relative(checkout, join(checkout, m[1]!)),
+  );
   const failed = files.filter((file) => named.includes(file));
   return failed.length > 0 ? failed : files;
 }
 
-interface Outcome { passed: number; failed: string[]; twice: string[] }
+interface Outcome {
+  passed: number;
+  failed: string[];
+  twice: string[];
+}
 
 async function runFiles(files: string[], batch: number, timeout: number, limitMs: number): Promise<Outcome> {
   const outcome: Outcome = { passed: 0, failed: [], twice: [] };
@@ -72,16 +93,38 @@ async function runFiles(files: string[], batch: number, timeout: number, limitMs
     outcome.passed += group.length - again.length;
     for (const file of again) {
       sayOnStderr(`FAILED, run once more: ${file}`);
-      if ((await run(testArguments([file], 1, timeout), limitMs)).ok) { outcome.passed++; outcome.twice.push(file); } else outcome.failed.push(file);
+      if ((await run(testArguments([file], 1, timeout), limitMs)).ok) {
+        outcome.passed++;
+        outcome.twice.push(file);
+      } else outcome.failed.push(file);
     }
     sayOnStderr(`(${group.length === 1 ? group[0] : `${group.length} files`}: ${duration(Date.now() - began)})`);
   }
   return outcome;
 }
 
+const PARTS = ["bench", "cli", "infra", "lab", "report", "test", "tools", "workloads"];
+
+/** Types, format and lint, the arrows between the parts: returns the names of those that failed. */
+async function staticChecks(): Promise<string[]> {
+  const checks: [name: string, program: string, ...args: string[]][] = [
+    ["type check", "typescript/bin/tsc", "--noEmit", "-p", "."],
+    ["format and lint", "@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."],
+    ["imports", "dependency-cruiser/bin/dependency-cruiser.mjs", "--config", ".dependency-cruiser.mjs", ...PARTS],
+  ];
+  const failed: string[] = [];
+  for (const [name, program, ...args] of checks)
+    if (!(await run([join(checkout, "node_modules", program), ...args], UNIT_TIMEOUT_MS)).ok) failed.push(name);
+  return failed;
+}
+
 /** What every test on nodes would otherwise wait for by itself. */
 async function makeNodes(): Promise<boolean> {
-  if (!(await run(["lab/cli.ts", "check", "--install"], MAKE_MS)).ok || !(await run(["lab/cli.ts", "image", "build"], MAKE_MS)).ok) return false;
+  if (
+    !(await run(["lab/cli.ts", "check", "--install"], MAKE_MS)).ok ||
+    !(await run(["lab/cli.ts", "image", "build"], MAKE_MS)).ok
+  )
+    return false;
   await resolveEngine();
   return true;
 }
@@ -91,12 +134,18 @@ async function main(words: string[]): Promise<boolean> {
   const named = words.filter((w) => !which.includes(w));
   const wanted = (kind: string): boolean => which.length === 0 || which.includes(kind);
   const files = (named.length > 0 ? named : globSync(ALL, { cwd: checkout })).sort();
-  const unit = wanted("unit") ? files.filter((f) => !isE2e(f)) : [], e2e = wanted("e2e") ? files.filter(isE2e) : [];
+  const unit = wanted("unit") ? files.filter((f) => !isE2e(f)) : [],
+    e2e = wanted("e2e") ? files.filter(isE2e) : [];
 
-  const failed: string[] = [], twice: string[] = [];
+  const failed: string[] = [],
+    twice: string[] = [];
   let passed = 0;
-  const add = (outcome: Outcome): void => { passed += outcome.passed; failed.push(...outcome.failed); twice.push(...outcome.twice); };
-  if (named.length === 0 && unit.length > 0 && !(await run([join(checkout, "node_modules/typescript/bin/tsc"), "--noEmit", "-p", "."], UNIT_TIMEOUT_MS)).ok) failed.push("type check");
+  const add = (outcome: Outcome): void => {
+    passed += outcome.passed;
+    failed.push(...outcome.failed);
+    twice.push(...outcome.twice);
+  };
+  if (named.length === 0 && unit.length > 0) failed.push(...(await staticChecks()));
   if (unit.length > 0) add(await runFiles(unit, 2, UNIT_TIMEOUT_MS, UNIT_FILES_MS));
   if (e2e.length > 0) {
     if (await makeNodes()) add(await runFiles(e2e, 1, E2E_TIMEOUT_MS, E2E_FILE_MS));

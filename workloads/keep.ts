@@ -7,12 +7,14 @@ import { join } from "node:path";
 export type Kept = "kept" | "same" | "taken";
 
 /**
- * Writes `text` beside the file to be, flushes it and links it to its name, so that of two writers one wins and a crash leaves
+ * Writes `text` beside the file to be, flushes it and links it to its name, so that of two writers one wins and a crash
+ * leaves
  * no half file. Makes the folder when it is missing. Throws the file system's own error; no temporary file stays.
  */
 export function keepOnce(folder: string, name: string, text: string): Kept {
   mkdirSync(folder, { recursive: true });
-  const path = join(folder, name), temporary = join(folder, `.${name}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`);
+  const path = join(folder, name),
+    temporary = join(folder, `.${name}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`);
   try {
     const file = openSync(temporary, "wx", 0o644);
     try {
@@ -24,7 +26,8 @@ export function keepOnce(folder: string, name: string, text: string): Kept {
     try {
       linkSync(temporary, path);
     } catch (error) {
-      // File systems without hard links: exclusive creation still never overwrites, though a crash can leave half a file.
+      // File systems without hard links: exclusive creation still never overwrites, though a crash can leave half a
+      // file.
       if (!["EPERM", "ENOTSUP"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
       writeFileSync(path, text, { flag: "wx" });
     }

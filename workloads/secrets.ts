@@ -1,4 +1,6 @@
-/** The database password never stands in a spec, an argument or a result: it comes from a file or from the environment. */
+/**
+ * The database password never stands in a spec, an argument or a result: it comes from a file or from the environment.
+ */
 import { readFileSync, statSync } from "node:fs";
 import type { Target } from "./contract.ts";
 
@@ -8,7 +10,10 @@ export const PASSWORD_VARIABLE = "MESHBENCH_DB_PASSWORD";
  * The password of `target.user`: the first line of target.passwordFile, else MESHBENCH_DB_PASSWORD, else empty.
  * Throws one line when the file can't be read or others can read it.
  */
-export function readPassword(target: Pick<Target, "passwordFile">, environment: NodeJS.ProcessEnv = process.env): string {
+export function readPassword(
+  target: Pick<Target, "passwordFile">,
+  environment: NodeJS.ProcessEnv = process.env,
+): string {
   const file = target.passwordFile;
   if (file === undefined) return environment[PASSWORD_VARIABLE] ?? "";
   let mode: number;
@@ -17,10 +22,14 @@ export function readPassword(target: Pick<Target, "passwordFile">, environment: 
     mode = statSync(file).mode & 0o777;
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(`target.passwordFile: ${file} can't be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
+    throw new Error(
+      `target.passwordFile: ${file} can't be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`,
+    );
   }
   if ((mode & 0o077) !== 0) {
-    throw new Error(`target.passwordFile: ${file} has mode ${mode.toString(8).padStart(4, "0")}, others can read it: it must be 0600 or stricter`);
+    throw new Error(
+      `target.passwordFile: ${file} has mode ${mode.toString(8).padStart(4, "0")}, others can read it: it must be 0600 or stricter`,
+    );
   }
   return text.split(/\r?\n/, 1)[0] ?? "";
 }

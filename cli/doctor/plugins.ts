@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Found } from "../../tools/engine.ts";
 import { checkout, onPath } from "../../tools/paths.ts";
-import { missing, ok, skipped, type Item } from "./item.ts";
+import { type Item, missing, ok, skipped } from "./item.ts";
 
 /** Kind of site -> plugin and the package in node_modules whose version it must have. */
 const PLUGINS: Record<string, { plugin: string; package: string }> = {
@@ -12,21 +12,42 @@ const PLUGINS: Record<string, { plugin: string; package: string }> = {
   proxmox: { plugin: "proxmoxve", package: "@muhlba91/pulumi-proxmoxve" },
 };
 
-export function pluginItems(kinds: Set<string>, engine: Found | undefined, environment: NodeJS.ProcessEnv = process.env): Item[] {
+export function pluginItems(
+  kinds: Set<string>,
+  engine: Found | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): Item[] {
   return [...kinds].flatMap((kind) => (PLUGINS[kind] ? [pluginItem(PLUGINS[kind], engine, environment)] : []));
 }
 
-function pluginItem({ plugin, package: name }: { plugin: string; package: string }, engine: Found | undefined, environment: NodeJS.ProcessEnv): Item {
-  const program = `pulumi-resource-${plugin}`, check = `${plugin} plugin`;
-  const { version, pulumi } = JSON.parse(readFileSync(join(checkout, "node_modules", name, "package.json"), "utf8")) as { version: string; pulumi?: { server?: string } };
+function pluginItem(
+  { plugin, package: name }: { plugin: string; package: string },
+  engine: Found | undefined,
+  environment: NodeJS.ProcessEnv,
+): Item {
+  const program = `pulumi-resource-${plugin}`,
+    check = `${plugin} plugin`;
+  const { version, pulumi } = JSON.parse(
+    readFileSync(join(checkout, "node_modules", name, "package.json"), "utf8"),
+  ) as { version: string; pulumi?: { server?: string } };
   const home = environment["PULUMI_HOME"] ?? join(homedir(), ".pulumi");
   const kept = join(home, "plugins", `resource-${plugin}-v${version}`, program);
   const found = onPath(program, environment["PATH"]) ?? (existsSync(kept) ? kept : undefined);
-  if (found) return ok(check, isStandIn(found) ? `${found}, a stand-in of this project: nothing is made in a real cloud` : found);
+  if (found)
+    return ok(
+      check,
+      isStandIn(found) ? `${found}, a stand-in of this project: nothing is made in a real cloud` : found,
+    );
   if (!engine) return skipped(check, `${version} is not here; whether the engine can fetch it shows when there is one`);
   return engine.source === "built"
-    ? missing(check, `${program} ${version} is not here, and an engine that was built here fetches none: run \`npm run pulumi -- plugin install resource ${plugin} ${version}${pulumi?.server ? ` --server ${pulumi.server}` : ""}\` where its vendor can be reached, or put it on PATH`)
-    : skipped(check, `${version} is not here; the engine fetches it during the first \`up\`, if its vendor can be reached from here`);
+    ? missing(
+        check,
+        `${program} ${version} is not here, and an engine that was built here fetches none: run \`npm run pulumi -- plugin install resource ${plugin} ${version}${pulumi?.server ? ` --server ${pulumi.server}` : ""}\` where its vendor can be reached, or put it on PATH`,
+      )
+    : skipped(
+        check,
+        `${version} is not here; the engine fetches it during the first \`up\`, if its vendor can be reached from here`,
+      );
 }
 
 /** The stand-ins are started by a small script that names their place. */

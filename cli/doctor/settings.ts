@@ -1,8 +1,9 @@
 /** A stack's configuration as the program will see it, read without an engine as far as that goes. */
-import { configValue } from "../../infra/config/values.ts";
+
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { configValue } from "../../infra/config/values.ts";
 import { findEngine } from "../../tools/engine.ts";
 import { openProject } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
@@ -19,7 +20,12 @@ const STACK_FILE = /^Pulumi\.(.+)\.ya?ml$/;
 
 /** Stacks with a committed file, and those that only this machine has a file for. */
 export function knownStacks(root: string): { committed: string[]; own: string[] } {
-  const inside = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder).flatMap((name) => STACK_FILE.exec(name)?.[1] ?? []).sort() : []);
+  const inside = (folder: string): string[] =>
+    existsSync(folder)
+      ? readdirSync(folder)
+          .flatMap((name) => STACK_FILE.exec(name)?.[1] ?? [])
+          .sort()
+      : [];
   const committed = inside(root);
   return { committed, own: inside(workFolder(root)).filter((name) => !committed.includes(name)) };
 }
@@ -28,25 +34,39 @@ export function knownStacks(root: string): { committed: string[]; own: string[] 
 const workFolder = (root: string): string => join(root, ".meshbench", "project");
 
 function read(file: string): Settings {
-  return existsSync(file) ? (parse(readFileSync(file, "utf8")) ?? {}) as Settings : {};
+  return existsSync(file) ? ((parse(readFileSync(file, "utf8")) ?? {}) as Settings) : {};
 }
 
-/** Committed file and what was set on this machine, laid over each other as they are for a run. Throws what the YAML parser throws. */
+/**
+ * Committed file and what was set on this machine, laid over each other as they are for a run. Throws what the YAML
+ * parser throws.
+ */
 export function stackFile(root: string, stack: string): Record<string, unknown> {
   const name = `Pulumi.${stack}.yaml`;
   const copy = join(workFolder(root), name);
   const committed = read(join(root, name));
-  const settings = existsSync(copy) ? mergeSettings(committed, read(join(workFolder(root), ".committed", name)), read(copy)) : committed;
+  const settings = existsSync(copy)
+    ? mergeSettings(committed, read(join(workFolder(root), ".committed", name)), read(copy))
+    : committed;
   return (settings["config"] ?? {}) as Record<string, unknown>;
 }
 
 /** What Pulumi.yaml gives to every stack. */
 function declared(root: string): { namespace: string; defaults: Record<string, unknown> } {
-  const { name, config = {} } = read(join(root, "Pulumi.yaml")) as { name: string; config?: Record<string, { default?: unknown }> };
-  return { namespace: `${name}:`, defaults: Object.fromEntries(Object.entries(config).map(([key, value]) => [key, value.default])) };
+  const { name, config = {} } = read(join(root, "Pulumi.yaml")) as {
+    name: string;
+    config?: Record<string, { default?: unknown }>;
+  };
+  return {
+    namespace: `${name}:`,
+    defaults: Object.fromEntries(Object.entries(config).map(([key, value]) => [key, value.default])),
+  };
 }
 
-const isSecure = (value: unknown): boolean => typeof value === "object" && value !== null && (Object.keys(value).join() === "secure" || Object.values(value).some(isSecure));
+const isSecure = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (Object.keys(value).join() === "secure" || Object.values(value).some(isSecure));
 
 /** Of the form that the checks ask for, so that they go on to what can be checked. */
 const SEALED: Record<string, string> = { proxmoxToken: "sealed@sealed!sealed=sealed" };
@@ -57,17 +77,26 @@ export async function readSettings(root: string, stack: string): Promise<StackSe
   const secret = Object.keys(config).filter((key) => isSecure(config[key]));
   const decrypted = secret.length > 0 ? await decrypt(root, stack) : undefined;
   if (decrypted) config = { ...config, ...Object.fromEntries(secret.map((key) => [key, decrypted[key]])) };
-  const own = Object.entries(config).filter(([key]) => key.startsWith(namespace)).map(([key, value]): [string, unknown] => [key.slice(namespace.length), value]);
+  const own = Object.entries(config)
+    .filter(([key]) => key.startsWith(namespace))
+    .map(([key, value]): [string, unknown] => [key.slice(namespace.length), value]);
   const merged = Object.entries({ ...defaults, ...Object.fromEntries(own) });
   const sealed = decrypted ? [] : secret.map((key) => key.slice(namespace.length));
-  const raw = merged.map(([key, value]): [string, unknown] => [key, sealed.includes(key) ? SEALED[key] ?? "sealed" : configValue(key, value)]);
+  const raw = merged.map(([key, value]): [string, unknown] => [
+    key,
+    sealed.includes(key) ? (SEALED[key] ?? "sealed") : configValue(key, value),
+  ]);
   return { raw: Object.fromEntries(raw.filter(([, value]) => value !== undefined)), sealed };
 }
 
 /** Through the engine, which alone knows how; undefined when it is not here or cannot. */
 async function decrypt(root: string, stack: string): Promise<Record<string, unknown> | undefined> {
   if ((await findEngine()).engine === undefined) return undefined;
-  const { code, stdout } = await runPulumi(["config", "--json", "--show-secrets", "--stack", stack], { project: openProject(root), stdio: ["ignore", "pipe", "pipe"], say: () => {} });
+  const { code, stdout } = await runPulumi(["config", "--json", "--show-secrets", "--stack", stack], {
+    project: openProject(root),
+    stdio: ["ignore", "pipe", "pipe"],
+    say: () => {},
+  });
   if (code !== 0) return undefined;
   const values = JSON.parse(stdout) as Record<string, { value?: unknown; objectValue?: unknown }>;
   return Object.fromEntries(Object.entries(values).map(([key, { value, objectValue }]) => [key, objectValue ?? value]));

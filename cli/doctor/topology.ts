@@ -3,60 +3,103 @@ import { checkConfig } from "../../infra/config/check.ts";
 import type { Config } from "../../infra/config/schema.ts";
 import type { Check } from "../../infra/preflight/check.ts";
 import { archiveProblem } from "../../infra/proxies/archive.ts";
-import { planNodes, type NodePlan } from "../../infra/topology.ts";
+import { type NodePlan, planNodes } from "../../infra/topology.ts";
 import type { Found } from "../../tools/engine.ts";
 import { checkout } from "../../tools/paths.ts";
-import { missing, ok, skipped, type Item } from "./item.ts";
+import { type Item, missing, ok, skipped } from "./item.ts";
 import { pluginItems } from "./plugins.ts";
 import { readSettings, type StackSettings } from "./settings.ts";
 
-export interface Checked { stack: string; local: boolean; checks: Item[] }
+export interface Checked {
+  stack: string;
+  local: boolean;
+  checks: Item[];
+}
 
 export async function checkStack(stack: string, engine: Found | undefined, root = checkout): Promise<Checked> {
   let settings: StackSettings;
   try {
     settings = await readSettings(root, stack);
   } catch (error) {
-    return { stack, local: false, checks: [missing("configuration", `Pulumi.${stack}.yaml cannot be read: ${(error as Error).message.split("\n")[0]}`)] };
+    return {
+      stack,
+      local: false,
+      checks: [
+        missing("configuration", `Pulumi.${stack}.yaml cannot be read: ${(error as Error).message.split("\n")[0]}`),
+      ],
+    };
   }
   const kinds = siteKinds(settings.raw);
   const items = configItems(settings);
   const checked = checkConfig(settings.raw);
   const config = "config" in checked ? checked.config : undefined;
   const plugins = pluginItems(kinds, engine);
-  const rest = config ? await Promise.all([archiveItems(config, root), cloudItems(config, settings, stack)]) : [cloudsUnknown(kinds)];
+  const rest = config
+    ? await Promise.all([archiveItems(config, root), cloudItems(config, settings, stack)])
+    : [cloudsUnknown(kinds)];
   return { stack, local: kinds.has("local"), checks: [...items, ...plugins, ...rest.flat()] };
 }
 
 function siteKinds(raw: Record<string, unknown>): Set<string> {
-  const sites = Array.isArray(raw["sites"]) ? raw["sites"] as unknown[] : [];
+  const sites = Array.isArray(raw["sites"]) ? (raw["sites"] as unknown[]) : [];
   return new Set(sites.map((site) => String((site as { kind?: unknown } | null)?.kind)));
 }
 
 /** One line per value to be set and per mistake; or one that all is well. Pure. */
 export function configItems({ raw, sealed }: StackSettings): Item[] {
   const checked = checkConfig(raw);
-  const secrets = sealed.map((key) => skipped("configuration", `meshbench:${key} is set and encrypted, and cannot be read here`));
+  const secrets = sealed.map((key) =>
+    skipped("configuration", `meshbench:${key} is set and encrypted, and cannot be read here`),
+  );
   if ("problems" in checked)
-    return [...checked.problems.map((problem) => missing(/^\S+ is missing/.test(problem) ? "to be set" : "configuration", problem)), ...secrets];
+    return [
+      ...checked.problems.map((problem) =>
+        missing(/^\S+ is missing/.test(problem) ? "to be set" : "configuration", problem),
+      ),
+      ...secrets,
+    ];
   const { config, warnings } = checked;
   const sites = config.sites.map((site) => `${site.name}: ${site.nodes} ${site.kind}`).join(", ");
-  return [ok("configuration", [`${sites}; ${config.database.engine}, ${config.proxy.kind}, profile ${config.profileName}`, ...warnings].join("; note: ")), ...secrets];
+  return [
+    ok(
+      "configuration",
+      [`${sites}; ${config.database.engine}, ${config.proxy.kind}, profile ${config.profileName}`, ...warnings].join(
+        "; note: ",
+      ),
+    ),
+    ...secrets,
+  ];
 }
 
 async function archiveItems({ proxy }: Config, root: string): Promise<Item[]> {
   if (proxy.kind !== "maxscale") return [];
-  if (!proxy.archive) return [ok("MaxScale", `${proxy.version} from the vendor's repository, which its node must reach; meshbench:proxy.archive brings one along`)];
+  if (!proxy.archive)
+    return [
+      ok(
+        "MaxScale",
+        `${proxy.version} from the vendor's repository, which its node must reach; meshbench:proxy.archive brings one along`,
+      ),
+    ];
   const problem = await archiveProblem(proxy.archive, root);
-  return [problem === undefined ? ok("MaxScale", `${proxy.archive.path}, sha256 as configured`) : missing("MaxScale", problem)];
+  return [
+    problem === undefined
+      ? ok("MaxScale", `${proxy.archive.path}, sha256 as configured`)
+      : missing("MaxScale", problem),
+  ];
 }
 
 const cloudsUnknown = (kinds: Set<string>): Item[] =>
-  (kinds.has("aws") || kinds.has("proxmox") ? [skipped("cloud access", "asked once the configuration is complete")] : []);
+  kinds.has("aws") || kinds.has("proxmox") ? [skipped("cloud access", "asked once the configuration is complete")] : [];
 
 async function cloudItems(config: Config, { sealed }: StackSettings, stack: string): Promise<Item[]> {
   if (!config.sites.some((site) => site.kind === "aws" || site.kind === "proxmox")) return [];
-  if (sealed.length > 0) return [skipped("cloud access", `not asked, for ${sealed.map((key) => `meshbench:${key}`).join(", ")} cannot be read here`)];
+  if (sealed.length > 0)
+    return [
+      skipped(
+        "cloud access",
+        `not asked, for ${sealed.map((key) => `meshbench:${key}`).join(", ")} cannot be read here`,
+      ),
+    ];
   return (await asked(config, planNodes(config), stack)).map(cloudItem);
 }
 
@@ -67,4 +110,4 @@ async function asked(config: Config, plans: NodePlan[], stack: string): Promise<
 }
 
 export const cloudItem = ({ check, ok: fine, skipped: notAsked, message }: Check): Item =>
-  (notAsked ? skipped(check, message) : fine ? ok(check, message) : missing(check, message));
+  notAsked ? skipped(check, message) : fine ? ok(check, message) : missing(check, message);

@@ -1,15 +1,31 @@
 /** Takes a stack's resources out of a region when there is no stack left to do it. */
 import {
-  DeleteInternetGatewayCommand, DeleteKeyPairCommand, DeletePlacementGroupCommand, DeleteRouteTableCommand, DeleteSecurityGroupCommand, DeleteSubnetCommand,
-  DeleteVolumeCommand, DeleteVpcCommand, DescribeInternetGatewaysCommand, DescribeKeyPairsCommand, DescribePlacementGroupsCommand, DetachInternetGatewayCommand, ReleaseAddressCommand,
-  TerminateInstancesCommand, waitUntilInstanceTerminated, type EC2Client,
+  DeleteInternetGatewayCommand,
+  DeleteKeyPairCommand,
+  DeletePlacementGroupCommand,
+  DeleteRouteTableCommand,
+  DeleteSecurityGroupCommand,
+  DeleteSubnetCommand,
+  DeleteVolumeCommand,
+  DeleteVpcCommand,
+  DescribeInternetGatewaysCommand,
+  DescribeKeyPairsCommand,
+  DescribePlacementGroupsCommand,
+  DetachInternetGatewayCommand,
+  type EC2Client,
+  ReleaseAddressCommand,
+  TerminateInstancesCommand,
+  waitUntilInstanceTerminated,
 } from "@aws-sdk/client-ec2";
 import { errorName } from "../../infra/preflight/aws-account.ts";
 import { counted } from "./item.ts";
 
 const TERMINATION_SECONDS = 600;
 
-/** By the first part of their ids, which says what they are; what uses another comes before it. Rules go with their groups. */
+/**
+ * By the first part of their ids, which says what they are; what uses another comes before it. Rules go with their
+ * groups.
+ */
 const STEPS: [prefix: string, kind: string, remove: (ec2: EC2Client, id: string) => Promise<unknown>][] = [
   ["eipalloc", "address", (ec2, id) => ec2.send(new ReleaseAddressCommand({ AllocationId: id }))],
   ["vol", "volume", (ec2, id) => ec2.send(new DeleteVolumeCommand({ VolumeId: id }))],
@@ -22,31 +38,50 @@ const STEPS: [prefix: string, kind: string, remove: (ec2: EC2Client, id: string)
   ["vpc", "network", (ec2, id) => ec2.send(new DeleteVpcCommand({ VpcId: id }))],
 ];
 /** They end with what they belong to. */
-const IMPLIED: [prefix: string, kind: string][] = [["sgr", "rule"], ["sir", "spot request"], ["eni", "network interface"]];
+const IMPLIED: [prefix: string, kind: string][] = [
+  ["sgr", "rule"],
+  ["sir", "spot request"],
+  ["eni", "network interface"],
+];
 
-const KINDS = new Map<string, string>([["i", "instance"], ...STEPS.map(([prefix, kind]): [string, string] => [prefix, kind]), ...IMPLIED]);
+const KINDS = new Map<string, string>([
+  ["i", "instance"],
+  ...STEPS.map(([prefix, kind]): [string, string] => [prefix, kind]),
+  ...IMPLIED,
+]);
 const prefixOf = (id: string): string => id.split("-")[0] ?? "";
 
 /** What an id is of, in a word; undefined for what this project never makes. */
 export const kindOf = (id: string): string | undefined => KINDS.get(prefixOf(id));
 
 /** Goes on after a failure; rejects in the end with everything that stays and why. */
-export async function removeFromRegion(ec2: EC2Client, resources: string[], say: (line: string) => void): Promise<void> {
+export async function removeFromRegion(
+  ec2: EC2Client,
+  resources: string[],
+  say: (line: string) => void,
+): Promise<void> {
   const idsOf = (prefix: string): string[] => resources.filter((id) => prefixOf(id) === prefix);
   const stays: string[] = [];
   const instances = idsOf("i");
   if (instances.length > 0) {
     say(`terminating ${counted(instances.length, "instance")}: ${instances.join(", ")}`);
     await ec2.send(new TerminateInstancesCommand({ InstanceIds: instances })).catch(accept);
-    await waitUntilInstanceTerminated({ client: ec2, maxWaitTime: TERMINATION_SECONDS, minDelay: 2, maxDelay: 15 }, { InstanceIds: instances });
+    await waitUntilInstanceTerminated(
+      { client: ec2, maxWaitTime: TERMINATION_SECONDS, minDelay: 2, maxDelay: 15 },
+      { InstanceIds: instances },
+    );
   }
   for (const [prefix, kind, remove] of STEPS) {
     for (const id of idsOf(prefix)) {
       say(`deleting ${kind} ${id}`);
-      await remove(ec2, id).catch(accept).catch((error: unknown) => stays.push(`${kind} ${id} (${errorName(error)})`));
+      await remove(ec2, id)
+        .catch(accept)
+        .catch((error: unknown) => stays.push(`${kind} ${id} (${errorName(error)})`));
     }
   }
-  stays.push(...resources.filter((id) => kindOf(id) === undefined).map((id) => `${id} (not a kind that this project makes)`));
+  stays.push(
+    ...resources.filter((id) => kindOf(id) === undefined).map((id) => `${id} (not a kind that this project makes)`),
+  );
   if (stays.length > 0) throw new Error(`stays: ${stays.join(", ")}`);
 }
 
@@ -56,8 +91,11 @@ function accept(error: unknown): void {
 }
 
 async function deleteGateway(ec2: EC2Client, id: string): Promise<void> {
-  const { InternetGateways: [gateway] = [] } = await ec2.send(new DescribeInternetGatewaysCommand({ InternetGatewayIds: [id] }));
-  for (const { VpcId } of gateway?.Attachments ?? []) await ec2.send(new DetachInternetGatewayCommand({ InternetGatewayId: id, VpcId }));
+  const { InternetGateways: [gateway] = [] } = await ec2.send(
+    new DescribeInternetGatewaysCommand({ InternetGatewayIds: [id] }),
+  );
+  for (const { VpcId } of gateway?.Attachments ?? [])
+    await ec2.send(new DetachInternetGatewayCommand({ InternetGatewayId: id, VpcId }));
   await ec2.send(new DeleteInternetGatewayCommand({ InternetGatewayId: id }));
 }
 

@@ -1,14 +1,30 @@
 /** What carries the project's tag in the AWS accounts that this machine has credentials for. */
-import { DescribeInstancesCommand, DescribeRegionsCommand, EC2Client, paginateDescribeTags, type TagDescription } from "@aws-sdk/client-ec2";
+import {
+  DescribeInstancesCommand,
+  DescribeRegionsCommand,
+  EC2Client,
+  paginateDescribeTags,
+  type TagDescription,
+} from "@aws-sdk/client-ec2";
 import { errorName } from "../../infra/preflight/aws-account.ts";
 import { isNetworkError } from "../../infra/preflight/check.ts";
-import { counted, isExpired, lastExpiry, type Found, type Look, type Removable } from "./item.ts";
 import { kindOf, removeFromRegion } from "./aws-remove.ts";
+import { counted, type Found, isExpired, type Look, lastExpiry, type Removable } from "./item.ts";
 
 export type Group = Found & { resources: string[] };
 
-/** One per stack and region, over what the stacks of this backend do not hold. `gone`: instances that only their tags are left of. Pure. */
-export function groupTags(region: string, tags: TagDescription[], project: string, held: (id: string) => boolean, gone: Set<string>, now: number): Group[] {
+/**
+ * One per stack and region, over what the stacks of this backend do not hold. `gone`: instances that only their tags
+ * are left of. Pure.
+ */
+export function groupTags(
+  region: string,
+  tags: TagDescription[],
+  project: string,
+  held: (id: string) => boolean,
+  gone: Set<string>,
+  now: number,
+): Group[] {
   const resources = new Map<string, { type: string; tags: Record<string, string> }>();
   for (const { ResourceId: id, ResourceType: type, Key: key, Value: value } of tags) {
     if (id === undefined || type === undefined || key === undefined) continue;
@@ -22,8 +38,13 @@ export function groupTags(region: string, tags: TagDescription[], project: strin
     const expires = lastExpiry(members.map(([, r]) => r.tags["expires"]));
     const kinds = [...Map.groupBy(members, ([id, r]) => kindOf(id) ?? r.type)].sort(([a], [b]) => (a < b ? -1 : 1));
     return {
-      place: "aws", name: `${region} ${stack || "(no stack)"}`, stack: stack || undefined, owner: members[0]?.[1].tags["owner"],
-      what: kinds.map(([type, list]) => counted(list.length, type)).join(", "), expires, expired: isExpired(expires, now),
+      place: "aws",
+      name: `${region} ${stack || "(no stack)"}`,
+      stack: stack || undefined,
+      owner: members[0]?.[1].tags["owner"],
+      what: kinds.map(([type, list]) => counted(list.length, type)).join(", "),
+      expires,
+      expired: isExpired(expires, now),
       resources: members.map(([id]) => id),
     };
   });
@@ -43,7 +64,12 @@ export async function lookAtAws(question: AwsQuestion): Promise<Look> {
 }
 
 const client = (region: string, profile: string | undefined): EC2Client =>
-  new EC2Client({ region, ...(profile === undefined ? {} : { profile }), maxAttempts: 2, requestHandler: { connectionTimeout: 4000, requestTimeout: 20_000 } });
+  new EC2Client({
+    region,
+    ...(profile === undefined ? {} : { profile }),
+    maxAttempts: 2,
+    requestHandler: { connectionTimeout: 4000, requestTimeout: 20_000 },
+  });
 
 async function lookAtAccount(profile: string | undefined, question: AwsQuestion): Promise<Look> {
   const account = profile === undefined ? "AWS" : `AWS (profile ${profile})`;
@@ -54,13 +80,15 @@ async function lookAtAccount(profile: string | undefined, question: AwsQuestion)
   } catch (error) {
     return { found: [], skipped: [`${account}: ${reason(error)}`] };
   }
-  const looks = await Promise.all(regions.map(async (region): Promise<Look> => {
-    try {
-      return { found: await lookAtRegion(client(region, profile), region, question), skipped: [] };
-    } catch (error) {
-      return { found: [], skipped: [`${account}, ${region}: ${reason(error)}`] };
-    }
-  }));
+  const looks = await Promise.all(
+    regions.map(async (region): Promise<Look> => {
+      try {
+        return { found: await lookAtRegion(client(region, profile), region, question), skipped: [] };
+      } catch (error) {
+        return { found: [], skipped: [`${account}, ${region}: ${reason(error)}`] };
+      }
+    }),
+  );
   return { found: looks.flatMap((l) => l.found), skipped: looks.flatMap((l) => l.skipped) };
 }
 
@@ -76,14 +104,23 @@ const KEYS = ["project", "stack", "owner", "expires"];
 
 async function lookAtRegion(ec2: EC2Client, region: string, { project, held, now }: AwsQuestion): Promise<Removable[]> {
   const tags: TagDescription[] = [];
-  for await (const page of paginateDescribeTags({ client: ec2 }, { Filters: [{ Name: "key", Values: KEYS }] })) tags.push(...(page.Tags ?? []));
+  for await (const page of paginateDescribeTags({ client: ec2 }, { Filters: [{ Name: "key", Values: KEYS }] }))
+    tags.push(...(page.Tags ?? []));
   if (!tags.some((t) => t.Key === "project" && t.Value === project)) return [];
-  return groupTags(region, tags, project, held, await goneInstances(ec2, project), now)
-    .map(({ resources, ...found }): Removable => ({ ...found, remove: (say) => removeFromRegion(ec2, resources, say) }));
+  return groupTags(region, tags, project, held, await goneInstances(ec2, project), now).map(
+    ({ resources, ...found }): Removable => ({ ...found, remove: (say) => removeFromRegion(ec2, resources, say) }),
+  );
 }
 
 /** An instance is listed, with its tags, for about an hour after its end. */
 async function goneInstances(ec2: EC2Client, project: string): Promise<Set<string>> {
-  const { Reservations = [] } = await ec2.send(new DescribeInstancesCommand({ Filters: [{ Name: "tag:project", Values: [project] }, { Name: "instance-state-name", Values: ["terminated", "shutting-down"] }] }));
+  const { Reservations = [] } = await ec2.send(
+    new DescribeInstancesCommand({
+      Filters: [
+        { Name: "tag:project", Values: [project] },
+        { Name: "instance-state-name", Values: ["terminated", "shutting-down"] },
+      ],
+    }),
+  );
   return new Set(Reservations.flatMap(({ Instances = [] }) => Instances.flatMap(({ InstanceId }) => InstanceId ?? [])));
 }

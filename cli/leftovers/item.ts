@@ -24,14 +24,18 @@ export interface Found extends Labels {
 export type Removable = Found & { remove: (say: (line: string) => void) => Promise<void> };
 
 /** What was found in one place, and what could not be looked at, with the reason. */
-export interface Look { found: Removable[]; skipped: string[] }
+export interface Look {
+  found: Removable[];
+  skipped: string[];
+}
 
 export function isExpired(expires: string | undefined, now: number): boolean {
   return Date.parse(expires ?? "") < now;
 }
 
 /**
- * The time at which all of several parts are over: the last of them. Undefined when a part has none, as it may be wanted for
+ * The time at which all of several parts are over: the last of them. Undefined when a part has none, as it may be
+ * wanted for
  * ever, or when there are no parts.
  */
 export function lastExpiry(parts: (string | undefined)[]): string | undefined {
@@ -41,19 +45,28 @@ export function lastExpiry(parts: (string | undefined)[]): string | undefined {
 
 /** Without `all`, what has outlived its expiry; with names, only what is called so or belongs to a stack that is. */
 export function chosen<T extends Found>(found: T[], names: string[], all: boolean): T[] {
-  return found.filter((f) => (all || f.expired) && (names.length === 0 || names.includes(f.name) || (f.stack !== undefined && names.includes(f.stack))));
+  return found.filter(
+    (f) =>
+      (all || f.expired) &&
+      (names.length === 0 || names.includes(f.name) || (f.stack !== undefined && names.includes(f.stack))),
+  );
 }
 
-/** Nobody is asked about what is over and costs nobody's money: only before something in a cloud or still wanted goes. */
-export const needsConsent = (f: Found, clouds: boolean): boolean => !f.expired || clouds || f.place === "aws" || f.place === "proxmox";
+/**
+ * Nobody is asked about what is over and costs nobody's money: only before something in a cloud or still wanted goes.
+ */
+export const needsConsent = (f: Found, clouds: boolean): boolean =>
+  !f.expired || clouds || f.place === "aws" || f.place === "proxmox";
 
-export const counted = (n: number, one: string): string => `${n} ${one}${n === 1 ? "" : one.endsWith("s") ? "es" : "s"}`;
+export const counted = (n: number, one: string): string =>
+  `${n} ${one}${n === 1 ? "" : one.endsWith("s") ? "es" : "s"}`;
 
 /** "3 h ago", "in 2 d". */
 export function when(expires: string | undefined, now: number): string {
   const difference = Date.parse(expires ?? "") - now;
   if (Number.isNaN(difference)) return "never";
   const hours = Math.abs(difference) / 3_600_000;
-  const length = hours < 1 ? `${Math.round(hours * 60)} min` : hours < 48 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} d`;
+  const length =
+    hours < 1 ? `${Math.round(hours * 60)} min` : hours < 48 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} d`;
   return difference < 0 ? `${length} ago` : `in ${length}`;
 }

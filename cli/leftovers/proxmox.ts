@@ -1,10 +1,17 @@
 /** Guests with the project's tag on the Proxmox hosts that stacks here have an address and a login for. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { loginOf, proxmoxSite, type ProxmoxSite } from "../../infra/config/proxmox.ts";
-import { callProxmox, ProxmoxError, type ProxmoxApi } from "../../infra/sites/proxmox-api.ts";
+import { loginOf, type ProxmoxSite, proxmoxSite } from "../../infra/config/proxmox.ts";
+import { callProxmox, type ProxmoxApi, ProxmoxError } from "../../infra/sites/proxmox-api.ts";
 import { isExpired, type Labels, type Look, type Removable } from "./item.ts";
 
-interface Guest { vmid: number; node: string; type: "qemu" | "lxc"; name?: string; tags?: string; status?: string }
+interface Guest {
+  vmid: number;
+  node: string;
+  type: "qemu" | "lxc";
+  name?: string;
+  tags?: string;
+  status?: string;
+}
 
 /** The labels out of the description that the program writes; of another project, or none of ours: undefined. Pure. */
 export function labelsIn(description: string | undefined, project: string): Labels | undefined {
@@ -15,24 +22,34 @@ export function labelsIn(description: string | undefined, project: string): Labe
 
 /** Proxmox keeps descriptions percent-encoded in its files, and some versions answer so. */
 function decoded(text: string): string {
-  try { return decodeURIComponent(text); } catch { return text; }
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Hosts to ask, each once, and sites that cannot be asked, with the reason. Pure. */
-export function hostsOf(stacks: { stack: string; raw: Record<string, unknown>; sealed: string[] }[]): { hosts: Map<string, ProxmoxApi>; skipped: string[] } {
-  const hosts = new Map<string, ProxmoxApi>(), unasked = new Map<string, string[]>();
+export function hostsOf(stacks: { stack: string; raw: Record<string, unknown>; sealed: string[] }[]): {
+  hosts: Map<string, ProxmoxApi>;
+  skipped: string[];
+} {
+  const hosts = new Map<string, ProxmoxApi>(),
+    unasked = new Map<string, string[]>();
   for (const { stack, raw, sealed } of stacks) {
-    for (const given of Array.isArray(raw["sites"]) ? raw["sites"] as unknown[] : []) {
+    for (const given of Array.isArray(raw["sites"]) ? (raw["sites"] as unknown[]) : []) {
       if ((given as { kind?: unknown } | null)?.kind !== "proxmox") continue;
       const parsed = proxmoxSite.safeParse(given);
       const site: ProxmoxSite | undefined = parsed.data;
       const login = site && loginOf(site, raw);
-      const said = (why: string): void => void unasked.set(why, [...unasked.get(why) ?? [], stack]);
+      const said = (why: string): void => void unasked.set(why, [...(unasked.get(why) ?? []), stack]);
       if (!site || !login) said("its site is not configured as it must be (meshbench doctor)");
       else if (site.endpoint === undefined) said("no endpoint is set");
-      else if (Object.values(login).includes("")) said(`no ${"apiToken" in login ? "meshbench:proxmoxToken" : "meshbench:proxmoxPassword"} is set`);
+      else if (Object.values(login).includes(""))
+        said(`no ${"apiToken" in login ? "meshbench:proxmoxToken" : "meshbench:proxmoxPassword"} is set`);
       else if (sealed.some((key) => key.startsWith("proxmox"))) said("its login is encrypted and cannot be read here");
-      else if (!hosts.has(site.endpoint)) hosts.set(site.endpoint, { endpoint: site.endpoint, login, insecure: site.insecure });
+      else if (!hosts.has(site.endpoint))
+        hosts.set(site.endpoint, { endpoint: site.endpoint, login, insecure: site.insecure });
     }
   }
   return { hosts, skipped: [...unasked].map(([why, names]) => `Proxmox of ${[...new Set(names)].join(", ")}: ${why}`) };
@@ -46,25 +63,41 @@ export interface ProxmoxQuestion {
 }
 
 export async function lookAtProxmox({ project, hosts, held, now }: ProxmoxQuestion): Promise<Look> {
-  const looks = await Promise.all([...hosts.values()].map(async (api): Promise<Look> => {
-    try {
-      const guests = (await callProxmox<Guest[]>(api, "GET", "/cluster/resources?type=vm")).filter((g) => (g.tags ?? "").split(/[;, ]/).includes("meshbench"));
-      const found = await Promise.all(guests.map(async (guest): Promise<Removable[]> => {
-        const { description } = await callProxmox<{ description?: string }>(api, "GET", `${pathOf(guest)}/config`);
-        const labels = labelsIn(description, project);
-        if (!labels || held(guest.vmid, guest.name ?? "")) return [];
-        return [{
-          place: "proxmox", name: `${new URL(api.endpoint).host} ${guest.vmid}`, ...labels, expired: isExpired(labels.expires, now),
-          what: `${guest.type === "qemu" ? "virtual machine" : "container"} ${guest.name ?? ""} on ${guest.node}, ${guest.status ?? "unknown"}`,
-          remove: (say) => removeGuest(api, guest, say),
-        }];
-      }));
-      return { found: found.flat(), skipped: [] };
-    } catch (error) {
-      if (!(error instanceof ProxmoxError)) throw error;
-      return { found: [], skipped: [`Proxmox at ${api.endpoint}: ${error.status === 0 ? "cannot be reached from here" : "does not answer as asked"} (${error.message})`] };
-    }
-  }));
+  const looks = await Promise.all(
+    [...hosts.values()].map(async (api): Promise<Look> => {
+      try {
+        const guests = (await callProxmox<Guest[]>(api, "GET", "/cluster/resources?type=vm")).filter((g) =>
+          (g.tags ?? "").split(/[;, ]/).includes("meshbench"),
+        );
+        const found = await Promise.all(
+          guests.map(async (guest): Promise<Removable[]> => {
+            const { description } = await callProxmox<{ description?: string }>(api, "GET", `${pathOf(guest)}/config`);
+            const labels = labelsIn(description, project);
+            if (!labels || held(guest.vmid, guest.name ?? "")) return [];
+            return [
+              {
+                place: "proxmox",
+                name: `${new URL(api.endpoint).host} ${guest.vmid}`,
+                ...labels,
+                expired: isExpired(labels.expires, now),
+                what: `${guest.type === "qemu" ? "virtual machine" : "container"} ${guest.name ?? ""} on ${guest.node}, ${guest.status ?? "unknown"}`,
+                remove: (say) => removeGuest(api, guest, say),
+              },
+            ];
+          }),
+        );
+        return { found: found.flat(), skipped: [] };
+      } catch (error) {
+        if (!(error instanceof ProxmoxError)) throw error;
+        return {
+          found: [],
+          skipped: [
+            `Proxmox at ${api.endpoint}: ${error.status === 0 ? "cannot be reached from here" : "does not answer as asked"} (${error.message})`,
+          ],
+        };
+      }
+    }),
+  );
   return { found: looks.flatMap((l) => l.found), skipped: looks.flatMap((l) => l.skipped) };
 }
 
@@ -76,7 +109,11 @@ async function removeGuest(api: ProxmoxApi, guest: Guest, say: (line: string) =>
     await finished(api, guest.node, await callProxmox<string>(api, "POST", `${pathOf(guest)}/status/stop`));
   }
   say(`deleting ${guest.vmid}`);
-  await finished(api, guest.node, await callProxmox<string>(api, "DELETE", `${pathOf(guest)}?purge=1&destroy-unreferenced-disks=1`));
+  await finished(
+    api,
+    guest.node,
+    await callProxmox<string>(api, "DELETE", `${pathOf(guest)}?purge=1&destroy-unreferenced-disks=1`),
+  );
 }
 
 const TASK_MS = 300_000;
@@ -84,7 +121,11 @@ const TASK_MS = 300_000;
 /** Proxmox answers with a task at once; it is done when the task says so. */
 async function finished(api: ProxmoxApi, node: string, task: string): Promise<void> {
   for (const deadline = Date.now() + TASK_MS; Date.now() < deadline; await sleep(1000)) {
-    const { status, exitstatus } = await callProxmox<{ status: string; exitstatus?: string }>(api, "GET", `/nodes/${encodeURIComponent(node)}/tasks/${encodeURIComponent(task)}/status`);
+    const { status, exitstatus } = await callProxmox<{ status: string; exitstatus?: string }>(
+      api,
+      "GET",
+      `/nodes/${encodeURIComponent(node)}/tasks/${encodeURIComponent(task)}/status`,
+    );
     if (status === "stopped") {
       if (exitstatus === "OK") return;
       throw new Error(`its task ended with ${exitstatus ?? "no word"}`);

@@ -3,15 +3,24 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { labName } from "../../infra/sites/lab-name.ts";
 import { findEngine } from "../../tools/engine.ts";
-import { stateFile, type Project } from "../../tools/project.ts";
+import { type Project, stateFile } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
 import { committedStacks, forgetStackFile } from "../../tools/stack-files.ts";
 import { stackFile } from "../doctor/settings.ts";
 import { counted, isExpired, type Look, type Removable } from "./item.ts";
 
-interface Resource { urn: string; type: string; id?: string; outputs?: Record<string, unknown> }
+interface Resource {
+  urn: string;
+  type: string;
+  id?: string;
+  outputs?: Record<string, unknown>;
+}
 
-export interface Deployment { resources?: Resource[] | null; pending_operations?: unknown[] | null; manifest?: { time?: string } }
+export interface Deployment {
+  resources?: Resource[] | null;
+  pending_operations?: unknown[] | null;
+  manifest?: { time?: string };
+}
 
 export interface StackState {
   name: string;
@@ -30,18 +39,32 @@ export interface StackState {
 const DEFAULT_HOURS = 24;
 
 /** Undefined for a stack that holds nothing. `config` are the stack file's keys. Pure. */
-export function describeStack(name: string, deployment: Deployment, config: Record<string, unknown>, root: string): StackState | undefined {
+export function describeStack(
+  name: string,
+  deployment: Deployment,
+  config: Record<string, unknown>,
+  root: string,
+): StackState | undefined {
   const all = deployment.resources ?? [];
   const resources = all.filter((r) => r.id !== undefined && r.id !== "" && !r.type.startsWith("pulumi:"));
   const pending = (deployment.pending_operations ?? []).length;
   if (resources.length + pending === 0) return undefined;
-  const said = resources.find((r) => r.type === "command:local:Command" && r.urn.endsWith("::expiry"))?.outputs?.["stdout"];
+  const said = resources.find((r) => r.type === "command:local:Command" && r.urn.endsWith("::expiry"))?.outputs?.[
+    "stdout"
+  ];
   const cutOff = Date.parse(deployment.manifest?.time ?? "");
-  const expires = typeof said === "string" ? said.trim() : Number.isNaN(cutOff) ? undefined : new Date(cutOff + DEFAULT_HOURS * 3_600_000).toISOString();
+  const expires =
+    typeof said === "string"
+      ? said.trim()
+      : Number.isNaN(cutOff)
+        ? undefined
+        : new Date(cutOff + DEFAULT_HOURS * 3_600_000).toISOString();
   const lab = all.find((r) => r.type === "pulumi:pulumi:Stack")?.outputs?.["lab"] ?? config["meshbench:lab"];
   const text = JSON.stringify(resources);
   return {
-    name, resources: resources.length + pending, expires,
+    name,
+    resources: resources.length + pending,
+    expires,
     lab: typeof lab === "string" && lab !== "" ? lab : labName(name, root),
     clouds: resources.some((r) => /^(aws|proxmoxve):/.test(r.type)),
     holds: (id) => text.includes(`"${id}"`),
@@ -75,19 +98,44 @@ function fileBackend(project: Project): Reader[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((file): Reader[] => {
     const name = /^(.+)\.json$/.exec(file)?.[1];
-    return name === undefined ? [] : [[name, () => (JSON.parse(readFileSync(join(folder, file), "utf8")) as { checkpoint?: { latest?: Deployment } }).checkpoint?.latest ?? {}]];
+    return name === undefined
+      ? []
+      : [
+          [
+            name,
+            () =>
+              (JSON.parse(readFileSync(join(folder, file), "utf8")) as { checkpoint?: { latest?: Deployment } })
+                .checkpoint?.latest ?? {},
+          ],
+        ];
   });
 }
 
 async function ownBackend(project: Project): Promise<Reader[]> {
-  if ((await findEngine()).engine === undefined) throw new Error("they are in a backend of your own, and there is no Pulumi here to ask it (meshbench doctor)");
-  const listed = JSON.parse(await asked(project, ["stack", "ls", "--json"])) as { name: string; resourceCount?: number }[];
-  return listed.filter((one) => one.resourceCount !== 0).map(({ name }): Reader =>
-    [name, async () => (JSON.parse(await asked(project, ["stack", "export", "--stack", name])) as { deployment?: Deployment }).deployment ?? {}]);
+  if ((await findEngine()).engine === undefined)
+    throw new Error("they are in a backend of your own, and there is no Pulumi here to ask it (meshbench doctor)");
+  const listed = JSON.parse(await asked(project, ["stack", "ls", "--json"])) as {
+    name: string;
+    resourceCount?: number;
+  }[];
+  return listed
+    .filter((one) => one.resourceCount !== 0)
+    .map(
+      ({ name }): Reader => [
+        name,
+        async () =>
+          (JSON.parse(await asked(project, ["stack", "export", "--stack", name])) as { deployment?: Deployment })
+            .deployment ?? {},
+      ],
+    );
 }
 
 async function asked(project: Project, args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runPulumi([...args, "--non-interactive"], { project, stdio: ["ignore", "pipe", "pipe"], say: () => {} });
+  const { code, stdout, stderr } = await runPulumi([...args, "--non-interactive"], {
+    project,
+    stdio: ["ignore", "pipe", "pipe"],
+    say: () => {},
+  });
   if (code !== 0) throw new Error(`pulumi ${args.slice(0, 2).join(" ")}: ${stderr.trim().replace(/^error: /, "")}`);
   return stdout;
 }
@@ -95,11 +143,18 @@ async function asked(project: Project, args: string[]): Promise<string> {
 export function lookAtStacks(project: Project, stacks: StackState[], now: number): Look {
   return {
     skipped: [],
-    found: stacks.map((state): Removable => ({
-      place: "stack", name: state.name, stack: state.name, what: counted(state.resources, "resource"),
-      owner: ownerOf(project, state.name), expires: state.expires, expired: isExpired(state.expires, now),
-      remove: (say) => removeStack(project, state.name, say),
-    })),
+    found: stacks.map(
+      (state): Removable => ({
+        place: "stack",
+        name: state.name,
+        stack: state.name,
+        what: counted(state.resources, "resource"),
+        owner: ownerOf(project, state.name),
+        expires: state.expires,
+        expired: isExpired(state.expires, now),
+        remove: (say) => removeStack(project, state.name, say),
+      }),
+    ),
   };
 }
 
@@ -111,8 +166,15 @@ function ownerOf(project: Project, stack: string): string | undefined {
 /** What the engine prints goes to stderr: stdout is for the list. */
 async function removeStack(project: Project, stack: string, say: (line: string) => void): Promise<void> {
   const run = async (args: string[]): Promise<void> => {
-    const { code } = await runPulumi([...args, "--yes", "--non-interactive", "--stack", stack], { project, stack, destroying: true, stdio: ["ignore", 2, 2], say });
-    if (code !== 0) throw new Error(`pulumi ${args[0] === "stack" ? "stack rm" : args[0]} ended with ${code}; what it says is above`);
+    const { code } = await runPulumi([...args, "--yes", "--non-interactive", "--stack", stack], {
+      project,
+      stack,
+      destroying: true,
+      stdio: ["ignore", 2, 2],
+      say,
+    });
+    if (code !== 0)
+      throw new Error(`pulumi ${args[0] === "stack" ? "stack rm" : args[0]} ended with ${code}; what it says is above`);
   };
   await run(["destroy", "--skip-preview"]);
   // What a user has set for a stack that comes along is still good for the next time.

@@ -1,6 +1,7 @@
 /** What a study will take, before it begins. Pure. */
-import { costOf } from "../../infra/cost/cost.ts";
+
 import { loadSeconds } from "../../infra/config/profiles.ts";
+import { costOf } from "../../infra/cost/cost.ts";
 import { planNodes } from "../../infra/topology.ts";
 import type { Leg } from "./file.ts";
 import { makespan, mayRunTogether } from "./schedule.ts";
@@ -17,7 +18,9 @@ export interface LegEstimate {
  * Seconds around the load: for local nodes as measured on two cores (npm run bench:up); for clouds an assumption, since
  * none was measured: ten minutes for nodes and packages. Rows are loaded at an assumed 20,000 per second.
  */
-const LOCAL_OVERHEAD = 40, CLOUD_OVERHEAD = 600, ROWS_PER_SECOND = 20_000;
+const LOCAL_OVERHEAD = 40,
+  CLOUD_OVERHEAD = 600,
+  ROWS_PER_SECOND = 20_000;
 
 export function estimateLeg({ cell: { config } }: Leg): LegEstimate {
   const local = config.sites.every((s) => s.kind === "local");
@@ -32,7 +35,11 @@ export function estimateLeg({ cell: { config } }: Leg): LegEstimate {
   };
 }
 
-export interface Total { seconds: number; money: number | null; currency: string | null }
+export interface Total {
+  seconds: number;
+  money: number | null;
+  currency: string | null;
+}
 
 /** Time on the clock with `parallel` legs at once, and the money of all. */
 export function total(legs: Leg[], parallel: number): Total {
@@ -45,9 +52,17 @@ export function total(legs: Leg[], parallel: number): Total {
   };
 }
 
-/** Why a leg must not begin: undefined when both limits hold with it. `spent` is what the legs before it took, and what those under way will. */
-export function beyond(limits: { hours?: number | undefined; money?: number | undefined }, spent: { seconds: number; money: number }, next: LegEstimate): string | undefined {
-  const seconds = spent.seconds + next.seconds, money = spent.money + (next.money ?? 0);
+/**
+ * Why a leg must not begin: undefined when both limits hold with it. `spent` is what the legs before it took, and what
+ * those under way will.
+ */
+export function beyond(
+  limits: { hours?: number | undefined; money?: number | undefined },
+  spent: { seconds: number; money: number },
+  next: LegEstimate,
+): string | undefined {
+  const seconds = spent.seconds + next.seconds,
+    money = spent.money + (next.money ?? 0);
   if (limits.hours !== undefined && seconds > limits.hours * 3600)
     return `the time limit of ${limits.hours} h: ${(spent.seconds / 3600).toFixed(2)} h are used and the next leg takes about ${(next.seconds / 3600).toFixed(2)} h`;
   if (limits.money !== undefined && money > limits.money)

@@ -7,7 +7,8 @@ import type { Config } from "../../infra/config/schema.ts";
 
 const pieceName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/, "lower-case letters, digits and '-', at most 31");
 /**
- * Any part of what stands under `meshbench:` in a stack file. `extends` names another entry of the same axis, `stackFile` a
+ * Any part of what stands under `meshbench:` in a stack file. `extends` names another entry of the same axis,
+ * `stackFile` a
  * stack whose committed file lies below it: what a user has set there for a cloud counts in the study too.
  */
 const piece = z.looseObject({ extends: pieceName.optional(), stackFile: pieceName.optional() });
@@ -43,11 +44,16 @@ export const studySchema = z.strictObject({
   profiles: axis.default({}),
   /** How often each leg is stood up and measured anew; repeats within one stand are a profile's. */
   repeats: z.number().int().positive().max(1000).default(1),
-  /** given: as listed, repeat by repeat; random: shuffled by the seed within each repeat; abba: every second repeat backwards. */
+  /**
+   * given: as listed, repeat by repeat; random: shuffled by the seed within each repeat; abba: every second repeat
+   * backwards.
+   */
   order: z.enum(["given", "random", "abba"]).default("given"),
   seed: z.number().int().nonnegative().default(1),
   /** No leg begins that would lead beyond these. */
-  limits: z.strictObject({ hours: z.number().positive().optional(), money: z.number().nonnegative().optional() }).default({}),
+  limits: z
+    .strictObject({ hours: z.number().positive().optional(), money: z.number().nonnegative().optional() })
+    .default({}),
   scales: z.record(pieceName, scale).default({}),
 });
 
@@ -65,7 +71,11 @@ export interface Cell {
   raw: Record<string, unknown>;
 }
 
-export interface Leg { cell: Cell; repeat: number; stack: string }
+export interface Leg {
+  cell: Cell;
+  repeat: number;
+  stack: string;
+}
 
 export class StudyError extends Error {}
 
@@ -78,34 +88,60 @@ export function parseStudy(text: string, file: string): Study {
   }
   const parsed = studySchema.safeParse(input);
   if (parsed.success) return parsed.data;
-  throw new StudyError(parsed.error.issues.map((issue) => {
-    const key = issue.path.map(String).join(".") || "the document";
-    if (issue.code === "unrecognized_keys") return `${file}: ${key === "the document" ? "" : `${key}: `}${issue.keys.join(", ")}: no such key; allowed are ${Object.keys(studySchema.shape).join(", ")}`;
-    const given = issue.path.reduce<unknown>((value, p) => (value as Record<PropertyKey, unknown> | undefined)?.[p], input);
-    return `${file}: ${key} is ${JSON.stringify(given) ?? "missing"}: ${issue.message}`;
-  }).join("\n"));
+  throw new StudyError(
+    parsed.error.issues
+      .map((issue) => {
+        const key = issue.path.map(String).join(".") || "the document";
+        if (issue.code === "unrecognized_keys")
+          return `${file}: ${key === "the document" ? "" : `${key}: `}${issue.keys.join(", ")}: no such key; allowed are ${Object.keys(studySchema.shape).join(", ")}`;
+        const given = issue.path.reduce<unknown>(
+          (value, p) => (value as Record<PropertyKey, unknown> | undefined)?.[p],
+          input,
+        );
+        return `${file}: ${key} is ${JSON.stringify(given) ?? "missing"}: ${issue.message}`;
+      })
+      .join("\n"),
+  );
 }
 
 /** Objects are merged key by key; lists and values of `over` replace those of `base`. */
 export function overlay(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
   const below = new Map(Object.entries(base));
   // From entries, not by assignment: a file may have a key like `__proto__`.
-  return Object.fromEntries([...below, ...Object.entries(over).map(([key, value]): [string, unknown] => {
-    const under = below.get(key);
-    return [key, isObject(under) && isObject(value) ? overlay(under, value) : value];
-  })]);
+  return Object.fromEntries([
+    ...below,
+    ...Object.entries(over).map(([key, value]): [string, unknown] => {
+      const under = below.get(key);
+      return [key, isObject(under) && isObject(value) ? overlay(under, value) : value];
+    }),
+  ]);
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** An entry with everything that it extends below it. Throws on an unknown name and on a circle. */
-export function resolvePiece(entries: Record<string, Record<string, unknown>>, name: string, axisName: string, readStack: ReadStack, path: string[] = []): Record<string, unknown> {
+export function resolvePiece(
+  entries: Record<string, Record<string, unknown>>,
+  name: string,
+  axisName: string,
+  readStack: ReadStack,
+  path: string[] = [],
+): Record<string, unknown> {
   if (path.includes(name)) throw new StudyError(`${axisName}: ${[...path, name].join(" extends ")}: a circle`);
   const entry = entries[name];
-  if (!entry) throw new StudyError(`${axisName}: ${path.at(-1)} extends "${name}", allowed is one of ${Object.keys(entries).join(", ")}`);
+  if (!entry)
+    throw new StudyError(
+      `${axisName}: ${path.at(-1)} extends "${name}", allowed is one of ${Object.keys(entries).join(", ")}`,
+    );
   const { extends: parent, stackFile, ...own } = entry;
   const base = stackFile === undefined ? {} : readStack(stackFile as string);
-  return overlay(base, parent === undefined ? own : overlay(resolvePiece(entries, parent as string, axisName, readStack, [...path, name]), own));
+  return overlay(
+    base,
+    parent === undefined
+      ? own
+      : overlay(resolvePiece(entries, parent as string, axisName, readStack, [...path, name]), own),
+  );
 }
 
 /** What stands under `meshbench:` in a stack's committed file; throws a StudyError when there is none. */
@@ -118,7 +154,11 @@ export function cellsOf(study: Study, scaleName: string | undefined, readStack: 
   const choices = AXES.map((name) => {
     const entries = axes[name] as Record<string, Record<string, unknown>>;
     const only = scaled.only[name];
-    for (const wanted of only ?? []) if (!entries[wanted]) throw new StudyError(`scales.${scaleName}.only.${name} names "${wanted}", allowed is one of ${Object.keys(entries).join(", ")}`);
+    for (const wanted of only ?? [])
+      if (!entries[wanted])
+        throw new StudyError(
+          `scales.${scaleName}.only.${name} names "${wanted}", allowed is one of ${Object.keys(entries).join(", ")}`,
+        );
     const names = Object.keys(entries).filter((n) => !only || only.includes(n));
     return names.length === 0 ? [undefined] : names;
   });
@@ -126,10 +166,18 @@ export function cellsOf(study: Study, scaleName: string | undefined, readStack: 
   const cells = product(choices).map((names, place): Cell | undefined => {
     const label = names.filter((n, i) => n !== undefined && choices[i]!.length > 1).join("-") || names[0]!;
     let raw: Record<string, unknown> = study.config;
-    for (const [i, name] of names.entries()) if (name !== undefined) raw = overlay(raw, resolvePiece(axes[AXES[i]!] as Record<string, Record<string, unknown>>, name, AXES[i]!, readStack));
+    for (const [i, name] of names.entries())
+      if (name !== undefined)
+        raw = overlay(
+          raw,
+          resolvePiece(axes[AXES[i]!] as Record<string, Record<string, unknown>>, name, AXES[i]!, readStack),
+        );
     raw = overlay(raw, scaled.config);
     const checked = checkConfig(withEnvironment(raw, process.env));
-    if ("problems" in checked) { problems.push(...checked.problems.map((p) => `leg ${label}: ${p}`)); return undefined; }
+    if ("problems" in checked) {
+      problems.push(...checked.problems.map((p) => `leg ${label}: ${p}`));
+      return undefined;
+    }
     return { name: label, place, topology: names[0]!, config: checked.config, raw };
   });
   if (problems.length > 0) throw new StudyError(problems.join("\n"));
@@ -139,7 +187,10 @@ export function cellsOf(study: Study, scaleName: string | undefined, readStack: 
 export function scaleOf(study: Study, name: string | undefined): z.infer<typeof scale> {
   if (name === undefined) return scale.parse({});
   const found = study.scales[name];
-  if (!found) throw new StudyError(`--scale is "${name}", allowed is one of ${Object.keys(study.scales).join(", ") || "none: the study has no scales"}`);
+  if (!found)
+    throw new StudyError(
+      `--scale is "${name}", allowed is one of ${Object.keys(study.scales).join(", ") || "none: the study has no scales"}`,
+    );
   return found;
 }
 
@@ -152,7 +203,12 @@ export function legsOf(study: Study, cells: Cell[], repeats: number): Leg[] {
   const legs: Leg[] = [];
   const random = mulberry32(study.seed);
   for (let repeat = 0; repeat < repeats; repeat++) {
-    const round = study.order === "random" ? shuffled(cells, random) : study.order === "abba" && repeat % 2 === 1 ? [...cells].reverse() : cells;
+    const round =
+      study.order === "random"
+        ? shuffled(cells, random)
+        : study.order === "abba" && repeat % 2 === 1
+          ? [...cells].reverse()
+          : cells;
     legs.push(...round.map((cell) => ({ cell, repeat, stack: `study-${study.name}-${cell.name}` })));
   }
   return legs;

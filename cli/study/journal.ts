@@ -1,7 +1,8 @@
 /** What a study has done so far, on disk, so that a crash or Ctrl-C costs one leg at most. */
+
+import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Leg, Study } from "./file.ts";
 
@@ -18,9 +19,15 @@ export type Entry = z.infer<typeof entrySchema>;
 
 export const legId = (leg: Leg): string => `${leg.cell.name}#${leg.repeat + 1}`;
 
-/** The same file at the same scale is the same study; anything else begins anew. A study that hit a limit goes on under a raised one. */
+/**
+ * The same file at the same scale is the same study; anything else begins anew. A study that hit a limit goes on under
+ * a raised one.
+ */
 export function fingerprint({ limits: _, ...study }: Study, scale: string | undefined): string {
-  return createHash("sha256").update(JSON.stringify([study, scale ?? null])).digest("hex").slice(0, 8);
+  return createHash("sha256")
+    .update(JSON.stringify([study, scale ?? null]))
+    .digest("hex")
+    .slice(0, 8);
 }
 
 const prefixOf = (study: Study, scale: string | undefined): string => `${study.name}-${fingerprint(study, scale)}-`;
@@ -37,18 +44,29 @@ export class Journal {
   /** The newest run of this study, over or not; undefined when there was none. */
   static last(studies: string, study: Study, scale: string | undefined): Journal | undefined {
     const runs = existsSync(studies) ? readdirSync(studies, { withFileTypes: true }) : [];
-    const name = runs.filter((e) => e.isDirectory() && e.name.startsWith(prefixOf(study, scale))).map((e) => e.name).sort().at(-1);
+    const name = runs
+      .filter((e) => e.isDirectory() && e.name.startsWith(prefixOf(study, scale)))
+      .map((e) => e.name)
+      .sort()
+      .at(-1);
     return name === undefined ? undefined : new Journal(join(studies, name));
   }
 
   /** The unfinished run of this study, or a new one. */
-  static open(studies: string, study: Study, scale: string | undefined, fresh: boolean): { journal: Journal; resumed: boolean } {
+  static open(
+    studies: string,
+    study: Study,
+    scale: string | undefined,
+    fresh: boolean,
+  ): { journal: Journal; resumed: boolean } {
     const last = fresh ? undefined : Journal.last(studies, study, scale);
     if (last && last.entries().length > 0 && !last.entries().some((e) => e.event === "ended")) {
       last.#mend();
       return { journal: last, resumed: true };
     }
-    const journal = new Journal(join(studies, `${prefixOf(study, scale)}${new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)}Z`));
+    const journal = new Journal(
+      join(studies, `${prefixOf(study, scale)}${new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)}Z`),
+    );
     mkdirSync(journal.dir, { recursive: true });
     journal.add({ event: "begun" });
     return { journal, resumed: false };
@@ -66,16 +84,23 @@ export class Journal {
   /** A last line that a crash cut short is no entry. */
   entries(): Entry[] {
     if (!existsSync(this.#file)) return [];
-    return readFileSync(this.#file, "utf8").split("\n").flatMap((line) => {
-      try { return [entrySchema.parse(JSON.parse(line))]; } catch { return []; }
-    });
+    return readFileSync(this.#file, "utf8")
+      .split("\n")
+      .flatMap((line) => {
+        try {
+          return [entrySchema.parse(JSON.parse(line))];
+        } catch {
+          return [];
+        }
+      });
   }
 
   /** By leg: the result of its last good end, if that file is still there. */
   done(): Map<string, Entry & { resultFile: string }> {
     const found = new Map<string, Entry & { resultFile: string }>();
     for (const e of this.entries())
-      if (e.event === "leg-done" && e.leg !== undefined && e.resultFile !== undefined && existsSync(e.resultFile)) found.set(e.leg, { ...e, resultFile: e.resultFile });
+      if (e.event === "leg-done" && e.leg !== undefined && e.resultFile !== undefined && existsSync(e.resultFile))
+        found.set(e.leg, { ...e, resultFile: e.resultFile });
     return found;
   }
 
@@ -87,15 +112,20 @@ export class Journal {
   }
 
   /**
-   * What the study took: seconds on the clock with at least one leg under way, and the money of the legs that have ended.
+   * What the study took: seconds on the clock with at least one leg under way, and the money of the legs that have
+   * ended.
    * Legs in `running` are under way until `now`, ms; those that a crash cut off count from the time they were taken up.
    */
   spent(running: ReadonlySet<string> = new Set(), now: number = Date.now()): { seconds: number; money: number } {
-    const begun = new Map<string, number>(), spans: [from: number, to: number][] = [];
+    const begun = new Map<string, number>(),
+      spans: [from: number, to: number][] = [];
     let money = 0;
     for (const e of this.entries()) {
       if (e.leg === undefined) continue;
-      if (e.event === "leg-begun") { begun.set(e.leg, Date.parse(e.at)); continue; }
+      if (e.event === "leg-begun") {
+        begun.set(e.leg, Date.parse(e.at));
+        continue;
+      }
       const from = begun.get(e.leg);
       if (from !== undefined) spans.push([from, Date.parse(e.at)]);
       begun.delete(e.leg);
@@ -108,7 +138,8 @@ export class Journal {
 
 /** The length of what at least one of the spans covers. */
 function covered(spans: [from: number, to: number][]): number {
-  let sum = 0, end = -Infinity;
+  let sum = 0,
+    end = -Infinity;
   for (const [from, to] of spans.toSorted((a, b) => a[0] - b[0])) {
     sum += Math.max(0, to - Math.max(from, end));
     end = Math.max(end, to);

@@ -3,7 +3,8 @@ import type { Leg } from "./file.ts";
 
 /**
  * Whether two legs may run at once. Nodes in AWS are a leg's own. A Proxmox host or one's own host carries one leg at a
- * time: two would measure each other, and ask for the same addresses. This machine carries local nodes only while no other
+ * time: two would measure each other, and ask for the same addresses. This machine carries local nodes only while no
+ * other
  * leg is under way, for it runs the engine of each of them.
  */
 export function mayRunTogether(a: Leg, b: Leg): boolean {
@@ -18,10 +19,15 @@ export const isLocal = (leg: Leg): boolean => leg.cell.config.sites.some((s) => 
 function placesOf(leg: Leg): string[] {
   return leg.cell.config.sites.flatMap((site) => {
     switch (site.kind) {
-      case "proxmox": return [`Proxmox at ${site.endpoint === undefined ? "?" : new URL(site.endpoint).host}`];
-      case "ssh": return site.hosts.map((host) => `host ${host.address}`);
-      case "aws": case "local": return [];
-      default: return site satisfies never;
+      case "proxmox":
+        return [`Proxmox at ${site.endpoint === undefined ? "?" : new URL(site.endpoint).host}`];
+      case "ssh":
+        return site.hosts.map((host) => `host ${host.address}`);
+      case "aws":
+      case "local":
+        return [];
+      default:
+        return site satisfies never;
     }
   });
 }
@@ -37,22 +43,44 @@ function next<T>(waiting: readonly T[], running: readonly T[], most: number, tog
  * Runs all items, at most `most` at once, in their order as far as `together` allows. Ends when the last one has ended;
  * rejects with the first rejection, and then begins nothing more but still waits for what is under way.
  */
-export async function runTogether<T>(items: readonly T[], most: number, together: Together<T>, run: (item: T) => Promise<void>): Promise<void> {
+export async function runTogether<T>(
+  items: readonly T[],
+  most: number,
+  together: Together<T>,
+  run: (item: T) => Promise<void>,
+): Promise<void> {
   let waiting = [...items];
   const running = new Map<T, Promise<void>>();
   const errors: unknown[] = [];
   while (waiting.length + running.size > 0) {
     const item = next(waiting, [...running.keys()], most, together);
-    if (item === undefined) { await Promise.race(running.values()); continue; }
+    if (item === undefined) {
+      await Promise.race(running.values());
+      continue;
+    }
     waiting = waiting.filter((w) => w !== item);
-    running.set(item, run(item).catch((error: unknown) => { errors.push(error); waiting = []; }).finally(() => running.delete(item)));
+    running.set(
+      item,
+      run(item)
+        .catch((error: unknown) => {
+          errors.push(error);
+          waiting = [];
+        })
+        .finally(() => running.delete(item)),
+    );
   }
   if (errors.length > 0) throw errors[0];
 }
 
 /** How long that takes, in the unit of `lasting`. */
-export function makespan<T>(items: readonly T[], most: number, together: Together<T>, lasting: (item: T) => number): number {
-  let waiting = [...items], clock = 0;
+export function makespan<T>(
+  items: readonly T[],
+  most: number,
+  together: Together<T>,
+  lasting: (item: T) => number,
+): number {
+  let waiting = [...items],
+    clock = 0;
   const running = new Map<T, number>();
   while (waiting.length + running.size > 0) {
     const item = next(waiting, [...running.keys()], most, together);

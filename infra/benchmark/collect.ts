@@ -7,8 +7,8 @@
 import type { RunResult } from "../../workloads/contract.ts";
 import { merge } from "../../workloads/engine/merge.ts";
 import { runCost } from "../cost/run.ts";
-import { DriverRun, type DriverNode, type Ended } from "./driver-run.ts";
-import { addHosts, startSampling, type HostNode } from "./hosts-collect.ts";
+import { type DriverNode, DriverRun, type Ended } from "./driver-run.ts";
+import { addHosts, type HostNode, startSampling } from "./hosts-collect.ts";
 import { saveResult } from "./save.ts";
 import { readInput } from "./ssh.ts";
 import { summarize } from "./summary.ts";
@@ -24,7 +24,12 @@ interface CollectInput {
 }
 
 /** How one driver's part has ended; `problem`: this side has lost sight of it. */
-interface Part { run: DriverRun; ended: Ended | undefined; result: RunResult | undefined; problem: string | undefined }
+interface Part {
+  run: DriverRun;
+  ended: Ended | undefined;
+  result: RunResult | undefined;
+  problem: string | undefined;
+}
 
 const input = await readInput<CollectInput>();
 const { drivers, runKey, nodes, resultsDir } = input;
@@ -33,7 +38,13 @@ try {
   await startSampling(nodes, runKey);
   await startAll();
   let ended = 0;
-  const parts = await Promise.all(runs.map((run) => bringHome(run, () => ended > 0).finally(() => { ended++; })));
+  const parts = await Promise.all(
+    runs.map((run) =>
+      bringHome(run, () => ended > 0).finally(() => {
+        ended++;
+      }),
+    ),
+  );
   const result = together(parts);
   if (result) await addHosts(result, nodes, runKey);
   const cost = result && runCost(result);
@@ -74,7 +85,11 @@ function together(parts: Part[]): RunResult | undefined {
 }
 
 function explain(result: RunResult | undefined, file: string | undefined, bad: Part[]): string {
-  const why = result ? `the run is incomplete (${result.incompleteReason ?? "no reason given"}), what it has is in ${file}` : "the run ended without a result";
-  const tails = bad.map(({ run, ended, problem }) => `${runs.length > 1 ? `${run.node.name}:\n` : ""}${problem ?? ended?.tail.join("\n")}`);
+  const why = result
+    ? `the run is incomplete (${result.incompleteReason ?? "no reason given"}), what it has is in ${file}`
+    : "the run ended without a result";
+  const tails = bad.map(
+    ({ run, ended, problem }) => `${runs.length > 1 ? `${run.node.name}:\n` : ""}${problem ?? ended?.tail.join("\n")}`,
+  );
   return [`${why}; the end of its log:`, ...tails].join("\n");
 }

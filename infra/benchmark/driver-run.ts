@@ -1,14 +1,21 @@
 /** The run on one driver node, seen from the operator's machine. */
-import type { Client } from "ssh2";
+
 import { gunzipSync } from "node:zlib";
-import { runResultSchema, type RunResult } from "../../workloads/contract.ts";
+import type { Client } from "ssh2";
+import { type RunResult, runResultSchema } from "../../workloads/contract.ts";
 import { countersBetween } from "../proxies/maxscale-facts.ts";
-import { connect, HostKeyError, run, sleep, type Connection } from "./ssh.ts";
-import { isOver, parsePoll, pollScript, restartScript, RUNS_DIR, startScript, type Poll } from "./unit.ts";
+import { type Connection, connect, HostKeyError, run, sleep } from "./ssh.ts";
+import { isOver, type Poll, parsePoll, pollScript, RUNS_DIR, restartScript, startScript } from "./unit.ts";
 
-export interface DriverNode { name: string; connection: Connection; sudo: boolean }
+export interface DriverNode {
+  name: string;
+  connection: Connection;
+  sudo: boolean;
+}
 
-export interface Ended extends Poll { tail: string[] }
+export interface Ended extends Poll {
+  tail: string[];
+}
 
 /** How long a driver may stay silent before this side gives up; the run itself goes on. */
 const SILENCE_MS = Number(process.env["MESHBENCH_SILENCE_SECONDS"] ?? 600) * 1000;
@@ -27,7 +34,10 @@ export class DriverRun {
   #client: Client | undefined;
   #heard = Date.now();
 
-  /** @param label before each line, empty for the only driver @param showsIntervals of several drivers only one shows its progress */
+  /**
+   * @param label before each line, empty for the only driver @param showsIntervals of several drivers only one shows
+   * its progress
+   */
   constructor(node: DriverNode, runKey: string, label: string, showsIntervals: boolean) {
     this.node = node;
     this.#runKey = runKey;
@@ -47,23 +57,31 @@ export class DriverRun {
 
   /** Under way, or at its good end. */
   async isGood(): Promise<boolean> {
-    const poll = await this.#lasting(async (client) => parsePoll((await run(client, pollScript(this.#runKey, 0), this.node.sudo)).stdout));
+    const poll = await this.#lasting(async (client) =>
+      parsePoll((await run(client, pollScript(this.#runKey, 0), this.node.sudo)).stdout),
+    );
     return !isOver(poll) || poll.exit === 0;
   }
 
   async #script(script: string): Promise<void> {
     await this.#lasting(async (client) => {
       const start = await run(client, script, this.node.sudo);
-      if (start.code !== 0) throw new Fatal(`the run could not be started on ${this.node.name}: ${start.stderr.trim()}`);
+      if (start.code !== 0)
+        throw new Fatal(`the run could not be started on ${this.node.name}: ${start.stderr.trim()}`);
     });
   }
 
   /** Resolves when the unit has ended. Rejects after a long silence. */
   async follow(othersEnded: () => boolean): Promise<Ended> {
-    let offset = 0, rest = "";
+    let offset = 0,
+      rest = "";
     const tail: string[] = [];
     for (;;) {
-      const poll = await this.#lasting(async (client) => parsePoll((await withTimeout(run(client, pollScript(this.#runKey, offset), this.node.sudo), 30_000)).stdout), othersEnded);
+      const poll = await this.#lasting(
+        async (client) =>
+          parsePoll((await withTimeout(run(client, pollScript(this.#runKey, offset), this.node.sudo), 30_000)).stdout),
+        othersEnded,
+      );
       offset += poll.log.length;
       const lines = (rest + poll.log.toString()).split("\n");
       rest = lines.pop()!;
@@ -78,7 +96,9 @@ export class DriverRun {
   /** Of the interval lines that came at once only the last is shown; everything else is. */
   #shown(lines: string[]): string[] {
     const interval = (line: string): boolean => /\[ *\d+(\.\d+)?s *\]/.test(line);
-    return lines.filter((line, i) => line !== "" && !(interval(line) && (!this.#showsIntervals || lines.slice(i + 1).some(interval))));
+    return lines.filter(
+      (line, i) => line !== "" && !(interval(line) && (!this.#showsIntervals || lines.slice(i + 1).some(interval))),
+    );
   }
 
   /** Undefined when the run has left none. */
@@ -104,7 +124,11 @@ export class DriverRun {
   async #routed(client: Client): Promise<Record<string, number> | undefined> {
     const reading = async (when: string): Promise<Record<string, number> | undefined> => {
       const got = await run(client, `cat ${RUNS_DIR}/${this.#runKey}/routing-${when}.json`, this.node.sudo);
-      try { return JSON.parse(got.stdout.toString()) as Record<string, number>; } catch { return undefined; }
+      try {
+        return JSON.parse(got.stdout.toString()) as Record<string, number>;
+      } catch {
+        return undefined;
+      }
     };
     const [before, after] = [await reading("before"), await reading("after")];
     return before && after && countersBetween(before, after);
@@ -118,7 +142,9 @@ export class DriverRun {
   async #open(): Promise<Client> {
     if (this.#client) return this.#client;
     this.#client = await connect(this.node.connection);
-    this.#client.on("error", () => { /* seen as a broken run() */ });
+    this.#client.on("error", () => {
+      /* seen as a broken run() */
+    });
     return this.#client;
   }
 
@@ -134,8 +160,12 @@ export class DriverRun {
         this.close();
         const silent = Date.now() - this.#heard;
         if (silent > (othersEnded() ? SILENCE_AFTER_OTHERS_MS : SILENCE_MS))
-          throw new Error(`the driver node ${this.node.connection.host} has not answered for ${Math.round(silent / 1000)} s (${(error as Error).message})${othersEnded() ? "" : "; the run goes on there, the next `up` picks it up"}`);
-        this.#say(`the driver node does not answer (${(error as Error).message}), trying again${othersEnded() ? "" : "; the run goes on"}`);
+          throw new Error(
+            `the driver node ${this.node.connection.host} has not answered for ${Math.round(silent / 1000)} s (${(error as Error).message})${othersEnded() ? "" : "; the run goes on there, the next `up` picks it up"}`,
+          );
+        this.#say(
+          `the driver node does not answer (${(error as Error).message}), trying again${othersEnded() ? "" : "; the run goes on"}`,
+        );
       }
       await sleep(POLL_MS);
     }
@@ -144,6 +174,12 @@ export class DriverRun {
 
 async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error("no answer")), ms); });
-  try { return await Promise.race([promise, late]); } finally { clearTimeout(timer); }
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("no answer")), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,7 +1,13 @@
-/** What a node's own machine does while the load runs: one line a second from /proc, by a systemd unit that ends by itself. Pure text. */
+/**
+ * What a node's own machine does while the load runs: one line a second from /proc, by a systemd unit that ends by
+ * itself. Pure text.
+ */
 import { writeFile } from "../scripts.ts";
 
-/** In memory, so that sampling does not write to the disk that is measured; a reboot empties it, so a file holds one boot. */
+/**
+ * In memory, so that sampling does not write to the disk that is measured; a reboot empties it, so a file holds one
+ * boot.
+ */
 export const HOSTS_DIR = "/run/meshbench-hosts";
 /** A run that nobody comes back for is sampled no longer than this. A day of samples is about 17 MB. */
 const MAX_SECONDS = 86_400;
@@ -9,9 +15,12 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * bash alone: a process per second and node would show in what it samples. First line: what is sampled; then
- * `up=<s> cpu=<user,nice,system,idle,iowait,irq,softirq,steal> own=<us> mem=<kB> disk=<sectors read,written> net=<received,sent bytes>`,
- * each part only where the node has it. up: seconds since boot, which no change of the clock moves. cpu, mem, disk: as /proc
- * shows them, which in a container is the machine's. own: CPU time of the container that the node is, from its control group.
+ * `up=<s> cpu=<user,nice,system,idle,iowait,irq,softirq,steal> own=<us> mem=<kB> disk=<sectors read,written>
+ * net=<received,sent bytes>`,
+ * each part only where the node has it. up: seconds since boot, which no change of the clock moves. cpu, mem, disk: as
+ * /proc
+ * shows them, which in a container is the machine's. own: CPU time of the container that the node is, from its control
+ * group.
  * net: from /proc, since a container's /sys can show the interfaces of the machine.
  */
 export const SAMPLER = `LC_ALL=C

@@ -4,7 +4,8 @@ import type { RunResult } from "../../workloads/contract.ts";
 import { keepOnce } from "../../workloads/keep.ts";
 
 /**
- * Returns the file's path. The same result saved twice is one file; another one of the same id gets a number: what a run
+ * Returns the file's path. The same result saved twice is one file; another one of the same id gets a number: what a
+ * run
  * has cost hours to measure is kept under some name rather than refused.
  */
 export function saveResult(dir: string, result: RunResult): string {

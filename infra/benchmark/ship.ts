@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { shellQuote } from "../shell.ts";
 import type { Shipment } from "./bundle.ts";
-import { connect, readInput, run, sleep, type Connection } from "./ssh.ts";
+import { type Connection, connect, readInput, run, sleep } from "./ssh.ts";
 
 const ATTEMPTS = 3;
 
@@ -18,7 +18,9 @@ for (let attempt = 1; ; attempt++) {
     break;
   } catch (error) {
     if (attempt === ATTEMPTS) {
-      console.error(`could not bring ${files.map((f) => f.target).join(", ")} to ${connection.host}: ${(error as Error).message}`);
+      console.error(
+        `could not bring ${files.map((f) => f.target).join(", ")} to ${connection.host}: ${(error as Error).message}`,
+      );
       process.exit(1);
     }
     await sleep(1000 * attempt);
@@ -31,12 +33,17 @@ async function ship(client: Awaited<ReturnType<typeof connect>>, file: Shipment)
   const there = await run(client, `[ -e ${target} ]`, sudo);
   if (there.code === 0) return;
   const unpack = file.source.endsWith(".gz") ? "gzip -dc" : "cat";
-  const sent = await run(client, `install -d -m 0755 "$(dirname ${target})"
+  const sent = await run(
+    client,
+    `install -d -m 0755 "$(dirname ${target})"
 temporary=$(mktemp ${target}.XXXXXX)
 trap 'rm -f "$temporary"' EXIT
 ${unpack} > "$temporary"
 echo "${file.sha256}  $temporary" | sha256sum -c --quiet - >&2
 chmod ${file.mode} "$temporary"
-mv "$temporary" ${target}`, sudo, createReadStream(file.source));
+mv "$temporary" ${target}`,
+    sudo,
+    createReadStream(file.source),
+  );
   if (sent.code !== 0) throw new Error(sent.stderr.trim() || `exit code ${sent.code}`);
 }

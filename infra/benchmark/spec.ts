@@ -1,14 +1,17 @@
 /** Topology and profile -> RunSpec. Pure. */
 import { createHash } from "node:crypto";
 import type { Endpoint, RunSpecInput, Target } from "../../workloads/contract.ts";
-import type { Config } from "../config/schema.ts";
 import { expandSteps } from "../config/profiles.ts";
+import type { Config } from "../config/schema.ts";
 import { DATABASE_NAME, DATABASE_USER } from "../databases/database.ts";
 import { machineOf } from "../sites/machine.ts";
 import type { NodePlan } from "../topology.ts";
 import { PASSWORD_FILE, RUN_ID_PLACEHOLDER } from "./unit.ts";
 
-export interface RunTarget { endpoints: Endpoint[]; policy: Target["policy"] }
+export interface RunTarget {
+  endpoints: Endpoint[];
+  policy: Target["policy"];
+}
 
 /** Everything of a spec that is known before anything exists; what is measured later joins its context. */
 export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): RunSpecInput {
@@ -18,14 +21,22 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
     runId: config.runId ?? RUN_ID_PLACEHOLDER,
     seed: runSeed(config),
     target: {
-      driver: "mysql", endpoints: target.endpoints, policy: target.policy, database: DATABASE_NAME, user: DATABASE_USER, passwordFile: PASSWORD_FILE,
-      reconnect: config.driver.reconnect, preparedStatements: config.driver.preparedStatements,
+      driver: "mysql",
+      endpoints: target.endpoints,
+      policy: target.policy,
+      database: DATABASE_NAME,
+      user: DATABASE_USER,
+      passwordFile: PASSWORD_FILE,
+      reconnect: config.driver.reconnect,
+      preparedStatements: config.driver.preparedStatements,
     },
     data: profile.data,
     steps: expandSteps(profile),
     order: profile.order,
     restSeconds: profile.restSeconds,
-    observe: nodes.filter((n) => n.roles.includes("database")).map((n) => ({ name: n.name, host: n.meshAddress, port: 3306, site: n.site })),
+    observe: nodes
+      .filter((n) => n.roles.includes("database"))
+      .map((n) => ({ name: n.name, host: n.meshAddress, port: 3306, site: n.site })),
     context: {
       topology: {
         sites: config.sites.map(({ name, kind, nodes: count }) => ({ name, kind, nodes: count })),
@@ -35,7 +46,10 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
         }),
         links: config.links,
       },
-      database: { engine: config.database.engine, options: { ...config.database.options, ...config.database.variables } },
+      database: {
+        engine: config.database.engine,
+        options: { ...config.database.options, ...config.database.variables },
+      },
     },
   };
 }
@@ -44,7 +58,12 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
 export const MEET_PORT = 4010;
 
 /** What one of the drivers is told. Of several, the first makes the tables and looks at the database nodes, for all. */
-export function driverSpec(spec: RunSpecInput, runKey: string, drivers: Pick<NodePlan, "meshAddress">[], index: number): RunSpecInput {
+export function driverSpec(
+  spec: RunSpecInput,
+  runKey: string,
+  drivers: Pick<NodePlan, "meshAddress">[],
+  index: number,
+): RunSpecInput {
   const [first] = drivers;
   if (first === undefined || drivers.length === 1) return spec;
   const meet = { host: first.meshAddress, port: MEET_PORT, key: runKey };
@@ -52,7 +71,8 @@ export function driverSpec(spec: RunSpecInput, runKey: string, drivers: Pick<Nod
 }
 
 /**
- * A run asked for by name works on tables that an earlier one has written to. With the same seed it would write the same
+ * A run asked for by name works on tables that an earlier one has written to. With the same seed it would write the
+ * same
  * texts again, which a server leaves out: so the name is part of its seed.
  */
 function runSeed({ seed, runId }: Pick<Config, "seed" | "runId">): number {
@@ -60,7 +80,11 @@ function runSeed({ seed, runId }: Pick<Config, "seed" | "runId">): number {
 }
 
 /** Names a run: the same work on the same topology with the same engine has the same key. 12 hexadecimal digits. */
-export function runKey(spec: RunSpecInput, shipped: { sha256: string }[], config: Pick<Config, "database" | "proxy">): string {
+export function runKey(
+  spec: RunSpecInput,
+  shipped: { sha256: string }[],
+  config: Pick<Config, "database" | "proxy">,
+): string {
   const known = JSON.stringify([spec, shipped.map((s) => s.sha256), config.database, config.proxy]);
   return createHash("sha256").update(known).digest("hex").slice(0, 12);
 }

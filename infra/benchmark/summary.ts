@@ -28,10 +28,23 @@ const round = (value: number): number => Number(value.toPrecision(5));
 
 export function summarize(result: RunResult, resultFile: string): RunSummary {
   return {
-    runId: result.runId, resultFile, startedAt: result.startedAt, finishedAt: result.finishedAt,
+    runId: result.runId,
+    resultFile,
+    startedAt: result.startedAt,
+    finishedAt: result.finishedAt,
     results: result.steps.map((s) => ({
-      workload: s.workload, threads: s.threads, repeat: s.repeat, tps: round(s.tps), qps: round(s.qps),
-      latency: s.latency && { avg: round(s.latency.avg), p50: round(s.latency.p50), p95: round(s.latency.p95), p99: round(s.latency.p99), max: round(s.latency.max) },
+      workload: s.workload,
+      threads: s.threads,
+      repeat: s.repeat,
+      tps: round(s.tps),
+      qps: round(s.qps),
+      latency: s.latency && {
+        avg: round(s.latency.avg),
+        p50: round(s.latency.p50),
+        p95: round(s.latency.p95),
+        p99: round(s.latency.p99),
+        max: round(s.latency.max),
+      },
       errors: s.errors.total,
       ...(s.driver.saturated ? { saturated: s.driver.reasons } : {}),
       ...(s.driver.startSkewMs === undefined ? {} : { startSkewMs: round(s.driver.startSkewMs) }),

@@ -1,6 +1,7 @@
 /** The run on the driver node: a systemd unit, so that no SSH session has to live as long as it does. Pure text. */
-import { shellQuote } from "../shell.ts";
+
 import { writeFile } from "../scripts.ts";
+import { shellQuote } from "../shell.ts";
 
 export const RUNS_DIR = "/var/lib/meshbench/runs";
 export const PASSWORD_FILE = "/etc/meshbench/database-password";
@@ -20,11 +21,18 @@ TimeoutStopSec=60
 `;
 
 /** stdin: a line with the password, then the spec. A spec that is already there stays: its run may be under way. */
-export function installScript(runKey: string, runtime: string, bundle: string, counters?: { host: string; port: number }): string {
+export function installScript(
+  runKey: string,
+  runtime: string,
+  bundle: string,
+  counters?: { host: string; port: number },
+): string {
   const dir = `${RUNS_DIR}/${runKey}`;
   // A proxy that does not answer leaves an empty file: the run counts all the same.
-  const reading = (when: string): string => (counters === undefined ? "" :
-    `${runtime} -e 'fetch(process.argv[1], { signal: AbortSignal.timeout(5000) }).then((r) => r.text()).then((t) => process.stdout.write(t), () => {})' http://${counters.host}:${counters.port}/ > routing-${when}.json\n`);
+  const reading = (when: string): string =>
+    counters === undefined
+      ? ""
+      : `${runtime} -e 'fetch(process.argv[1], { signal: AbortSignal.timeout(5000) }).then((r) => r.text()).then((t) => process.stdout.write(t), () => {})' http://${counters.host}:${counters.port}/ > routing-${when}.json\n`;
   const command = `cd ${dir}
 rm -f exit
 ${reading("before")}${runtime} ${bundle} bench --spec spec.json --out result.json --status status.json
@@ -53,9 +61,13 @@ export function startScript(runKey: string): string {
 fi`;
 }
 
-/** For several drivers: what an earlier attempt left is no part of the next one, in which all take part from its beginning. */
+/**
+ * For several drivers: what an earlier attempt left is no part of the next one, in which all take part from its
+ * beginning.
+ */
 export function restartScript(runKey: string): string {
-  const unit = `meshbench-run@${runKey}.service`, dir = `${RUNS_DIR}/${runKey}`;
+  const unit = `meshbench-run@${runKey}.service`,
+    dir = `${RUNS_DIR}/${runKey}`;
   return `systemctl stop ${unit} 2>/dev/null || true
 systemctl reset-failed ${unit} 2>/dev/null || true
 rm -f ${dir}/exit ${dir}/result.json ${dir}/log
@@ -71,9 +83,14 @@ tail -c +${offset + 1} ${shellQuote(`${dir}/log`)} 2>/dev/null | head -c 65536 |
 }
 
 /** The unit has come to an end, or never began. */
-export const isOver = (poll: Pick<Poll, "state">): boolean => !["active", "activating", "deactivating", "reloading"].includes(poll.state);
+export const isOver = (poll: Pick<Poll, "state">): boolean =>
+  !["active", "activating", "deactivating", "reloading"].includes(poll.state);
 
-export interface Poll { state: string; exit: number | null; log: Buffer }
+export interface Poll {
+  state: string;
+  exit: number | null;
+  log: Buffer;
+}
 
 export function parsePoll(output: Buffer): Poll {
   const end = output.indexOf(10);

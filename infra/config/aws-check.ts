@@ -21,7 +21,9 @@ const ROLES = ["database", "proxy", "driver"] as const;
 export function typesOf(site: AwsSite): { key: string; type: string }[] {
   return [
     { key: "instanceType", type: site.instanceType },
-    ...ROLES.flatMap((role) => (site.instanceTypes[role] === undefined ? [] : [{ key: `instanceTypes.${role}`, type: site.instanceTypes[role] }])),
+    ...ROLES.flatMap((role) =>
+      site.instanceTypes[role] === undefined ? [] : [{ key: `instanceTypes.${role}`, type: site.instanceTypes[role] }],
+    ),
   ];
 }
 
@@ -36,21 +38,42 @@ export function checkAws(config: Config): string[] {
 function checkSite(site: AwsSite, key: string, config: Config): string[] {
   const problems: string[] = [];
   if (site.operatorCidr === undefined && config.operatorCidr === undefined)
-    problems.push(`meshbench:operatorCidr is missing: SSH to the nodes of "${site.name}" is open to this network only; give your own address, such as 203.0.113.7/32 (0.0.0.0/0, written out, opens it to everybody)`);
+    problems.push(
+      `meshbench:operatorCidr is missing: SSH to the nodes of "${site.name}" is open to this network only; give your own address, such as 203.0.113.7/32 (0.0.0.0/0, written out, opens it to everybody)`,
+    );
   for (const { key: name, type } of typesOf(site)) {
-    if (isArm(type)) problems.push(`${key}.${name} is ${type}, which has an arm64 processor; allowed are x86-64 types such as t3.medium, for which image and load engine are made`);
-    else if (site.placementGroup && isBurstable(type)) problems.push(`${key}.placementGroup is true, but ${key}.${name} is ${type}, and burstable types have no place in a cluster placement group; take another type such as m6i.large`);
+    if (isArm(type))
+      problems.push(
+        `${key}.${name} is ${type}, which has an arm64 processor; allowed are x86-64 types such as t3.medium, for which image and load engine are made`,
+      );
+    else if (site.placementGroup && isBurstable(type))
+      problems.push(
+        `${key}.placementGroup is true, but ${key}.${name} is ${type}, and burstable types have no place in a cluster placement group; take another type such as m6i.large`,
+      );
   }
-  if (new Set(site.zones).size !== site.zones.length) problems.push(`${key}.zones is ${site.zones.join(", ")}, in which a zone stands twice`);
-  if (site.placementGroup && site.zones.length > 1) problems.push(`${key}.placementGroup is true, but ${key}.zones has ${site.zones.length} zones; a cluster placement group is inside one`);
+  if (new Set(site.zones).size !== site.zones.length)
+    problems.push(`${key}.zones is ${site.zones.join(", ")}, in which a zone stands twice`);
+  if (site.placementGroup && site.zones.length > 1)
+    problems.push(
+      `${key}.placementGroup is true, but ${key}.zones has ${site.zones.length} zones; a cluster placement group is inside one`,
+    );
   const prefix = site.network === undefined ? 16 : parseCidr(site.network)?.prefix;
-  if (prefix !== undefined && (prefix < 16 || prefix > 22)) problems.push(`${key}.network is ${site.network}, allowed are /16 to /22`);
+  if (prefix !== undefined && (prefix < 16 || prefix > 22))
+    problems.push(`${key}.network is ${site.network}, allowed are /16 to /22`);
   const needed = neededDiskGb(config.profile, true);
   if (site.nodes > 0 && site.disk.sizeGb < needed)
-    problems.push(`${key}.disk.sizeGb is ${site.disk.sizeGb}, but meshbench:profile loads about ${dataGb(config.profile).toFixed(1)} GB; allowed are at least ${needed} (twice the data, and the system)`);
+    problems.push(
+      `${key}.disk.sizeGb is ${site.disk.sizeGb}, but meshbench:profile loads about ${dataGb(config.profile).toFixed(1)} GB; allowed are at least ${needed} (twice the data, and the system)`,
+    );
   const { sizeGb, iops, throughputMiBs } = site.disk;
-  if (iops > 3000 && iops > sizeGb * 500) problems.push(`${key}.disk.iops is ${iops}, allowed for ${sizeGb} GB are at most ${Math.max(3000, sizeGb * 500)} (500 per GB)`);
-  if (throughputMiBs > 125 && throughputMiBs > iops / 4) problems.push(`${key}.disk.throughputMiBs is ${throughputMiBs}, allowed with ${iops} IOPS are at most ${Math.floor(iops / 4)} (a quarter)`);
+  if (iops > 3000 && iops > sizeGb * 500)
+    problems.push(
+      `${key}.disk.iops is ${iops}, allowed for ${sizeGb} GB are at most ${Math.max(3000, sizeGb * 500)} (500 per GB)`,
+    );
+  if (throughputMiBs > 125 && throughputMiBs > iops / 4)
+    problems.push(
+      `${key}.disk.throughputMiBs is ${throughputMiBs}, allowed with ${iops} IOPS are at most ${Math.floor(iops / 4)} (a quarter)`,
+    );
   return problems;
 }
 
@@ -59,14 +82,23 @@ function overlaps(config: Config): string[] {
   const slots = meshSlots(config.sites);
   const known = config.sites.flatMap((site, i) => {
     const given = site as { network?: string; address?: string };
-    const text = given.network ?? given.address ?? (site.kind === "aws" ? vpcNetwork(site, slots[site.name]!) : undefined);
+    const text =
+      given.network ?? given.address ?? (site.kind === "aws" ? vpcNetwork(site, slots[site.name]!) : undefined);
     const implied = site.kind === "aws" && site.network === undefined;
     return text === undefined ? [] : [{ key: `meshbench:sites[${i}]`, text, implied }];
   });
   known.push({ key: "meshbench:mesh.network", text: config.mesh.network, implied: false });
-  const parsed = known.flatMap((k) => { const cidr = parseCidr(k.text); return cidr ? [{ ...k, network: networkOf(cidr) }] : []; });
-  return parsed.flatMap((a, i) => parsed.slice(i + 1).filter((b) => a.implied !== b.implied && overlap(a.network, b.network)).map((b) => {
-    const [own, other] = a.implied ? [a, b] : [b, a];
-    return `${own.key}.network is missing and would be ${own.text}, which overlaps ${other.text} of ${other.key}; give another, such as 172.20.0.0/16`;
-  }));
+  const parsed = known.flatMap((k) => {
+    const cidr = parseCidr(k.text);
+    return cidr ? [{ ...k, network: networkOf(cidr) }] : [];
+  });
+  return parsed.flatMap((a, i) =>
+    parsed
+      .slice(i + 1)
+      .filter((b) => a.implied !== b.implied && overlap(a.network, b.network))
+      .map((b) => {
+        const [own, other] = a.implied ? [a, b] : [b, a];
+        return `${own.key}.network is missing and would be ${own.text}, which overlaps ${other.text} of ${other.key}; give another, such as 172.20.0.0/16`;
+      }),
+  );
 }

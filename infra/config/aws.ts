@@ -11,7 +11,9 @@ function isNetwork(text: string): boolean {
   return parsed !== undefined && networkOf(parsed).first === parsed.address;
 }
 
-export const cidr = z.string().refine(isNetwork, { error: "a network in CIDR form without host bits, such as 203.0.113.7/32" });
+export const cidr = z
+  .string()
+  .refine(isNetwork, { error: "a network in CIDR form without host bits, such as 203.0.113.7/32" });
 export const cidrs = z.union([cidr, z.array(cidr).min(1)]).transform((given) => [given].flat());
 
 /** gp3's own limits; 3000 IOPS and 125 MiB/s are included in the price of every volume. */
@@ -29,22 +31,40 @@ export const awsSite = z.strictObject({
   region: z.enum(AWS_REGIONS),
   /** A named profile of the operator's AWS configuration; default: what the environment says. */
   profile: z.string().min(1).optional(),
-  /** Letters of availability zones: [a, b] in us-east-1 are us-east-1a and us-east-1b. Nodes go round them in turn; proxy and driver stand in the first. */
-  zones: z.array(z.string().regex(/^[a-f]$/, "the letter of an availability zone, a to f")).min(1).default(["a"]),
+  /**
+   * Letters of availability zones: [a, b] in us-east-1 are us-east-1a and us-east-1b. Nodes go round them in turn;
+   * proxy and driver stand in the first.
+   */
+  zones: z
+    .array(z.string().regex(/^[a-f]$/, "the letter of an availability zone, a to f"))
+    .min(1)
+    .default(["a"]),
   /** The VPC's own /16 to /22; default 10.64.0.0/16 to 10.79.0.0/16 by the site's mesh slot. */
   network: cidr.optional(),
   /** Who may reach SSH; default meshbench:operatorCidr. */
   operatorCidr: cidrs.optional(),
-  /** Addresses of peers in sites of other kinds, where they are known and fixed; default: the WireGuard port is open to any address. */
+  /**
+   * Addresses of peers in sites of other kinds, where they are known and fixed; default: the WireGuard port is open to
+   * any address.
+   */
   peerCidrs: cidrs.optional(),
   instanceType: instanceType.default("t3.medium"),
   /** Another type for some roles. */
-  instanceTypes: z.strictObject({ database: instanceType.optional(), proxy: instanceType.optional(), driver: instanceType.optional() }).default({}),
+  instanceTypes: z
+    .strictObject({
+      database: instanceType.optional(),
+      proxy: instanceType.optional(),
+      driver: instanceType.optional(),
+    })
+    .default({}),
   disk: disk.prefault({}),
   /** Of burstable types: unlimited goes on at full speed and costs, standard slows down to the baseline. */
   credits: z.enum(["unlimited", "standard"]).default("unlimited"),
   /** Default: the newest Debian 12 of Debian's own account at the moment a node is created. */
-  ami: z.string().regex(/^ami-[0-9a-f]{8,17}$/, "an image id such as ami-0123456789abcdef0").optional(),
+  ami: z
+    .string()
+    .regex(/^ami-[0-9a-f]{8,17}$/, "an image id such as ami-0123456789abcdef0")
+    .optional(),
   /** All nodes of the site close together in one zone: types that allow a cluster placement group only. */
   placementGroup: z.boolean().default(false),
   spot: z.union([z.boolean(), z.strictObject({ maxPrice: z.number().positive() })]).default(false),

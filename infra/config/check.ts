@@ -1,14 +1,18 @@
-/** Raw configuration -> checked configuration. Everything that can be known to be wrong is said here, before anything is created. */
-import { configSchema, DEFAULT_LINKS, DEFAULT_SITES, type Config } from "./schema.ts";
-import { expandSteps, namedProfile } from "./profiles.ts";
-import { checkGaleraOptions } from "./galera-options.ts";
-import { checkMaxscaleOptions } from "./maxscale-options.ts";
-import { checkAws } from "./aws-check.ts";
-import { checkPlaces } from "./places.ts";
-import { describe } from "./describe.ts";
+/**
+ * Raw configuration -> checked configuration. Everything that can be known to be wrong is said here, before anything is
+ * created.
+ */
+
+import { WORKLOADS } from "../../workloads/contract.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import { DATABASE_HOSTS, driverSite } from "../topology.ts";
-import { WORKLOADS } from "../../workloads/contract.ts";
+import { checkAws } from "./aws-check.ts";
+import { describe } from "./describe.ts";
+import { checkGaleraOptions } from "./galera-options.ts";
+import { checkMaxscaleOptions } from "./maxscale-options.ts";
+import { checkPlaces } from "./places.ts";
+import { expandSteps, namedProfile } from "./profiles.ts";
+import { type Config, configSchema, DEFAULT_LINKS, DEFAULT_SITES } from "./schema.ts";
 
 /** Connections that the server keeps for others than the load: health checks, facts, an operator. */
 export const CONNECTION_HEADROOM = 30;
@@ -23,27 +27,38 @@ export function checkConfig(raw: Record<string, unknown>): Checked {
     input["links"] ??= DEFAULT_LINKS;
   }
   const parsed = configSchema.safeParse(input);
-  if (!parsed.success) return { problems: parsed.error.issues.flatMap((issue) => describe(issue, configSchema, input)) };
+  if (!parsed.success)
+    return { problems: parsed.error.issues.flatMap((issue) => describe(issue, configSchema, input)) };
   const problems: string[] = [];
   const warnings: string[] = [];
   const given = parsed.data;
 
   let profile = given.profile;
   if (typeof profile === "string") {
-    try { profile = namedProfile(profile); } catch (e) { return { problems: [(e as Error).message] }; }
+    try {
+      profile = namedProfile(profile);
+    } catch (e) {
+      return { problems: [(e as Error).message] };
+    }
   }
   const config: Config = { ...given, profile, profileName: typeof given.profile === "string" ? given.profile : "own" };
 
   checkSites(config, problems, warnings);
   // Addresses are worked out from the sites' slots: without slots nothing else can be.
-  try { meshSlots(config.sites); } catch (e) { return { problems: [...problems, (e as Error).message] }; }
+  try {
+    meshSlots(config.sites);
+  } catch (e) {
+    return { problems: [...problems, (e as Error).message] };
+  }
   problems.push(...checkPlaces(config), ...checkAws(config));
   checkDatabase(config, problems);
   checkProxy(config, problems, warnings);
   checkDrivers(config, problems, warnings);
   for (const [i, step] of config.profile.steps.entries()) {
     if (!(WORKLOADS as readonly string[]).includes(step.workload))
-      problems.push(`meshbench:profile.steps[${i}].workload is "${step.workload}", allowed is one of ${WORKLOADS.join(", ")}`);
+      problems.push(
+        `meshbench:profile.steps[${i}].workload is "${step.workload}", allowed is one of ${WORKLOADS.join(", ")}`,
+      );
   }
   return problems.length > 0 ? { problems } : { config, warnings };
 }
@@ -51,15 +66,22 @@ export function checkConfig(raw: Record<string, unknown>): Checked {
 function checkSites(config: Config, problems: string[], warnings: string[]): void {
   const names = config.sites.map((s) => s.name);
   for (const [i, name] of names.entries())
-    if (names.indexOf(name) !== i) problems.push(`meshbench:sites[${i}].name is "${name}", as is sites[${names.indexOf(name)}].name; site names must differ`);
+    if (names.indexOf(name) !== i)
+      problems.push(
+        `meshbench:sites[${i}].name is "${name}", as is sites[${names.indexOf(name)}].name; site names must differ`,
+      );
   const seen = new Set<string>();
   for (const [i, link] of config.links.entries()) {
     for (const end of link.between) {
       const site = config.sites.find((s) => s.name === end);
       if (!site) problems.push(`meshbench:links[${i}].between names "${end}", allowed is one of ${names.join(", ")}`);
-      else if (site.kind !== "local") problems.push(`meshbench:links[${i}].between names "${end}" of kind ${site.kind}; only a link between local sites can be emulated`);
+      else if (site.kind !== "local")
+        problems.push(
+          `meshbench:links[${i}].between names "${end}" of kind ${site.kind}; only a link between local sites can be emulated`,
+        );
     }
-    if (link.between[0] === link.between[1]) problems.push(`meshbench:links[${i}].between names "${link.between[0]}" twice`);
+    if (link.between[0] === link.between[1])
+      problems.push(`meshbench:links[${i}].between names "${link.between[0]}" twice`);
     const key = [...link.between].sort().join(" ");
     if (seen.has(key)) problems.push(`meshbench:links[${i}] joins ${key.replace(" ", " and ")} a second time`);
     seen.add(key);
@@ -67,11 +89,17 @@ function checkSites(config: Config, problems: string[], warnings: string[]): voi
   const nodes = databaseNodes(config);
   if (nodes === 0) problems.push("meshbench:sites[*].nodes add up to 0, a database needs at least one node");
   if (config.database.engine === "galera" && nodes > 0 && nodes % 2 === 0)
-    warnings.push(`${nodes} database nodes: an even number can split into two halves of which neither has a quorum; take an odd number`);
+    warnings.push(
+      `${nodes} database nodes: an even number can split into two halves of which neither has a quorum; take an odd number`,
+    );
   if (config.sites.filter((s) => s.nodes > 0).length === 2 && config.database.engine === "galera")
     warnings.push("two sites: losing the one with more nodes loses the quorum; a third site would keep it");
-  for (const [key, site] of [["proxy.site", config.proxy.site], ["driver.site", config.driver.site]] as const)
-    if (site !== undefined && !names.includes(site)) problems.push(`meshbench:${key} is "${site}", allowed is one of ${names.join(", ")}`);
+  for (const [key, site] of [
+    ["proxy.site", config.proxy.site],
+    ["driver.site", config.driver.site],
+  ] as const)
+    if (site !== undefined && !names.includes(site))
+      problems.push(`meshbench:${key} is "${site}", allowed is one of ${names.join(", ")}`);
 }
 
 function checkDatabase(config: Config, problems: string[]): void {
@@ -80,18 +108,41 @@ function checkDatabase(config: Config, problems: string[]): void {
   const maxRtt = Math.max(0, ...config.links.map((l) => l.rttMs + l.jitterMs));
   if (database.engine === "galera") problems.push(...checkGaleraOptions(database.options, maxRtt));
   else {
-    if (nodes > 1) problems.push(`meshbench:database.engine is "mariadb", a standalone server, but the sites have ${nodes} database nodes; allowed is 1`);
-    if (Object.keys(database.options).length > 0) problems.push(`meshbench:database.options are wsrep provider options, which engine "mariadb" has none of`);
-    if (config.proxy.kind === "maxscale") problems.push(`meshbench:proxy.kind is "maxscale", whose galeramon needs meshbench:database.engine "galera"`);
+    if (nodes > 1)
+      problems.push(
+        `meshbench:database.engine is "mariadb", a standalone server, but the sites have ${nodes} database nodes; allowed is 1`,
+      );
+    if (Object.keys(database.options).length > 0)
+      problems.push(`meshbench:database.options are wsrep provider options, which engine "mariadb" has none of`);
+    if (config.proxy.kind === "maxscale")
+      problems.push(`meshbench:proxy.kind is "maxscale", whose galeramon needs meshbench:database.engine "galera"`);
   }
-  for (const owned of ["bind_address", "wsrep_on", "wsrep_provider", "wsrep_provider_options", "wsrep_cluster_address", "wsrep_cluster_name", "wsrep_node_address", "wsrep_node_name", "wsrep_sst_method", "wsrep_sst_auth", "port", "socket", "datadir"])
-    if (Object.hasOwn(database.variables, owned)) problems.push(`meshbench:database.variables.${owned} is set by the topology itself, leave it out`);
+  for (const owned of [
+    "bind_address",
+    "wsrep_on",
+    "wsrep_provider",
+    "wsrep_provider_options",
+    "wsrep_cluster_address",
+    "wsrep_cluster_name",
+    "wsrep_node_address",
+    "wsrep_node_name",
+    "wsrep_sst_method",
+    "wsrep_sst_auth",
+    "port",
+    "socket",
+    "datadir",
+  ])
+    if (Object.hasOwn(database.variables, owned))
+      problems.push(`meshbench:database.variables.${owned} is set by the topology itself, leave it out`);
   for (const [name, value] of Object.entries(database.variables))
-    if (/[\n\r]/.test(value)) problems.push(`meshbench:database.variables.${name} holds a line break, which would begin another setting`);
+    if (/[\n\r]/.test(value))
+      problems.push(`meshbench:database.variables.${name} holds a line break, which would begin another setting`);
   const given = database.variables["max_connections"];
   const threads = maxThreads(config);
   if (given !== undefined && !(Number(given) >= threads + CONNECTION_HEADROOM))
-    problems.push(`meshbench:database.variables.max_connections is ${given}, but meshbench:profile runs ${threads} threads; allowed is at least ${threads + CONNECTION_HEADROOM} (threads and ${CONNECTION_HEADROOM} for monitoring)`);
+    problems.push(
+      `meshbench:database.variables.max_connections is ${given}, but meshbench:profile runs ${threads} threads; allowed is at least ${threads + CONNECTION_HEADROOM} (threads and ${CONNECTION_HEADROOM} for monitoring)`,
+    );
   if (threads > 10_000) problems.push(`meshbench:profile asks for ${threads} threads, allowed is at most 10000`);
 }
 
@@ -103,10 +154,13 @@ function checkProxy(config: Config, problems: string[], warnings: string[]): voi
     warnings.push(...checked.warnings);
   } else {
     for (const key of ["monitor", "service", "archive"] as const)
-      if (Object.keys(proxy[key] ?? {}).length > 0) problems.push(`meshbench:proxy.${key} is MaxScale's, but meshbench:proxy.kind is "${proxy.kind}"`);
+      if (Object.keys(proxy[key] ?? {}).length > 0)
+        problems.push(`meshbench:proxy.${key} is MaxScale's, but meshbench:proxy.kind is "${proxy.kind}"`);
   }
   if (proxy.placement === "driver" && driver.placement === "proxy" && proxy.kind !== "none")
-    problems.push('meshbench:proxy.placement is "driver" and meshbench:driver.placement is "proxy": one of them needs a place, "own" or "database"');
+    problems.push(
+      'meshbench:proxy.placement is "driver" and meshbench:driver.placement is "proxy": one of them needs a place, "own" or "database"',
+    );
   if (driver.placement === "proxy" && proxy.kind === "none")
     problems.push('meshbench:driver.placement is "proxy", but meshbench:proxy.kind is "none"');
   const site = config.sites.find((s) => s.name === proxy.site);
@@ -119,16 +173,25 @@ function checkDrivers(config: Config, problems: string[], warnings: string[]): v
   const { driver, proxy } = config;
   if (driver.nodes === 1) return;
   if (driver.placement === "proxy") {
-    problems.push(`meshbench:driver.nodes is ${driver.nodes}, but meshbench:driver.placement is "proxy", which is one node; allowed is 1, or placement "own"`);
+    problems.push(
+      `meshbench:driver.nodes is ${driver.nodes}, but meshbench:driver.placement is "proxy", which is one node; allowed is 1, or placement "own"`,
+    );
     return;
   }
   const site = config.sites.find((s) => s.name === driverSite(config));
   if (site && site.nodes + driver.nodes - 1 > DATABASE_HOSTS)
-    problems.push(`meshbench:driver.nodes is ${driver.nodes}, but site "${site.name}" has ${site.nodes} database nodes; allowed there are at most ${DATABASE_HOSTS + 1 - site.nodes} (a site has ${DATABASE_HOSTS} mesh addresses for database nodes and further drivers), or another meshbench:driver.site`);
+    problems.push(
+      `meshbench:driver.nodes is ${driver.nodes}, but site "${site.name}" has ${site.nodes} database nodes; allowed there are at most ${DATABASE_HOSTS + 1 - site.nodes} (a site has ${DATABASE_HOSTS} mesh addresses for database nodes and further drivers), or another meshbench:driver.site`,
+    );
   const named = config.sites.findIndex((s) => s.name === "driver" && s.nodes > 1);
-  if (named !== -1) problems.push(`meshbench:sites[${named}].name is "driver", whose database nodes would be called driver-2 and so on, as are the further nodes of meshbench:driver.nodes ${driver.nodes}; give the site another name`);
+  if (named !== -1)
+    problems.push(
+      `meshbench:sites[${named}].name is "driver", whose database nodes would be called driver-2 and so on, as are the further nodes of meshbench:driver.nodes ${driver.nodes}; give the site another name`,
+    );
   if (proxy.kind !== "none" && proxy.placement === "driver")
-    warnings.push(`meshbench:proxy.placement is "driver": the proxy stands on the first of ${driver.nodes} drivers, which shares its processors with it, and the others reach it over the network; with "own" all drivers are alike`);
+    warnings.push(
+      `meshbench:proxy.placement is "driver": the proxy stands on the first of ${driver.nodes} drivers, which shares its processors with it, and the others reach it over the network; with "own" all drivers are alike`,
+    );
 }
 
 export const databaseNodes = (config: Config): number => config.sites.reduce((sum, s) => sum + s.nodes, 0);

@@ -1,5 +1,6 @@
 /**
- * Bounds of Galera's provider options. mariadbd aborts at start when one of them is broken (seen with galera-4 26.4.23),
+ * Bounds of Galera's provider options. mariadbd aborts at start when one of them is broken (seen with galera-4
+ * 26.4.23),
  * which on a cloud is minutes after the money started to run: so they are checked before anything is created.
  */
 
@@ -23,12 +24,29 @@ export const GALERA_DEFAULTS = {
   "gcs.fc_factor": "1.0",
 } as const;
 
-const KNOWN_PREFIXES = ["base_", "cert.", "debug", "evs.", "gcache.", "gcs.", "gmcast.", "ist.", "pc.", "protonet.", "repl.", "socket."];
+const KNOWN_PREFIXES = [
+  "base_",
+  "cert.",
+  "debug",
+  "evs.",
+  "gcache.",
+  "gcs.",
+  "gmcast.",
+  "ist.",
+  "pc.",
+  "protonet.",
+  "repl.",
+  "socket.",
+];
 /** These are the topology's own business: written by the project, so a second value would fight it. */
 const OWNED = ["gmcast.listen_addr", "base_host", "base_port"];
 
 /** Returns one sentence per broken bound, each naming the key; empty when mariadbd would take the options. */
-export function checkGaleraOptions(options: Record<string, string>, maxRttMs: number, key = "meshbench:database.options"): string[] {
+export function checkGaleraOptions(
+  options: Record<string, string>,
+  maxRttMs: number,
+  key = "meshbench:database.options",
+): string[] {
   const problems: string[] = [];
   const value = (name: string): string => options[name] ?? (GALERA_DEFAULTS as Record<string, string>)[name] ?? "";
   const say = (name: string, allowed: string): void => {
@@ -36,8 +54,14 @@ export function checkGaleraOptions(options: Record<string, string>, maxRttMs: nu
   };
   for (const name of Object.keys(options)) {
     if (OWNED.includes(name)) problems.push(`${key}["${name}"] is set by the topology itself, leave it out`);
-    else if (!KNOWN_PREFIXES.some((p) => name.startsWith(p))) problems.push(`${key}["${name}"] is no Galera provider option (they start with ${KNOWN_PREFIXES.join(" ")}); server variables belong in meshbench:database.variables`);
-    if (/[;"\n]/.test(String(options[name]))) problems.push(`${key}["${name}"] holds a quote, a semicolon or a line break, none of which a provider option can hold`);
+    else if (!KNOWN_PREFIXES.some((p) => name.startsWith(p)))
+      problems.push(
+        `${key}["${name}"] is no Galera provider option (they start with ${KNOWN_PREFIXES.join(" ")}); server variables belong in meshbench:database.variables`,
+      );
+    if (/[;"\n]/.test(String(options[name])))
+      problems.push(
+        `${key}["${name}"] holds a quote, a semicolon or a line break, none of which a provider option can hold`,
+      );
   }
   const seconds = (name: string): number | undefined => {
     const parsed = parsePeriod(value(name));
@@ -46,29 +70,46 @@ export function checkGaleraOptions(options: Record<string, string>, maxRttMs: nu
   };
   const number = (name: string): number | undefined => {
     const m = /^(\d+(?:\.\d+)?)([KMG]?)$/i.exec(value(name));
-    if (!m) { say(name, "a number"); return undefined; }
+    if (!m) {
+      say(name, "a number");
+      return undefined;
+    }
     return Number(m[1]) * ({ "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 }[m[2]!.toUpperCase()] ?? 1);
   };
 
-  const keepalive = seconds("evs.keepalive_period"), suspect = seconds("evs.suspect_timeout");
-  const inactive = seconds("evs.inactive_timeout"), install = seconds("evs.install_timeout");
+  const keepalive = seconds("evs.keepalive_period"),
+    suspect = seconds("evs.suspect_timeout");
+  const inactive = seconds("evs.inactive_timeout"),
+    install = seconds("evs.install_timeout");
   if (keepalive !== undefined && suspect !== undefined && (keepalive < 0.1 || keepalive > suspect / 3))
     say("evs.keepalive_period", `PT0.1S to a third of evs.suspect_timeout (${suspect / 3} s)`);
   if (suspect !== undefined && inactive !== undefined && suspect > inactive)
-    say("evs.suspect_timeout", `at most evs.inactive_timeout (${inactive} s); the server would start, and never suspect a node before it drops it`);
-  if (install !== undefined && keepalive !== undefined && inactive !== undefined && (install < keepalive || install > inactive))
+    say(
+      "evs.suspect_timeout",
+      `at most evs.inactive_timeout (${inactive} s); the server would start, and never suspect a node before it drops it`,
+    );
+  if (
+    install !== undefined &&
+    keepalive !== undefined &&
+    inactive !== undefined &&
+    (install < keepalive || install > inactive)
+  )
     say("evs.install_timeout", `evs.keepalive_period to evs.inactive_timeout (${keepalive} s to ${inactive} s)`);
   if (suspect !== undefined && suspect * 1000 <= maxRttMs)
     say("evs.suspect_timeout", `more than the highest round trip between sites (${maxRttMs} ms)`);
   if (keepalive !== undefined && keepalive * 1000 <= maxRttMs)
     say("evs.keepalive_period", `more than the highest round trip between sites (${maxRttMs} ms)`);
-  const window = number("evs.send_window"), userWindow = number("evs.user_send_window");
+  const window = number("evs.send_window"),
+    userWindow = number("evs.user_send_window");
   if (window !== undefined && userWindow !== undefined && userWindow > window)
     say("evs.user_send_window", `at most evs.send_window (${window})`);
   const factor = number("gcs.fc_factor");
   if (factor !== undefined && factor > 1) say("gcs.fc_factor", "0.0 to 1.0");
   for (const name of ["gmcast.segment", "pc.weight"]) {
-    if (options[name] !== undefined && !(Number.isInteger(Number(options[name])) && Number(options[name]) >= 0 && Number(options[name]) <= 254))
+    if (
+      options[name] !== undefined &&
+      !(Number.isInteger(Number(options[name])) && Number(options[name]) >= 0 && Number(options[name]) <= 254)
+    )
       say(name, "a whole number from 0 to 254");
   }
   if (options["gmcast.segment"] !== undefined)

@@ -1,6 +1,8 @@
 /**
- * Parameters of galeramon and readwritesplit as MaxScale 24.02 has them (names and types: its source, `maxscale -c` refuses
- * any other). Checked here so that a mistake costs nothing; the node checks the whole file again before the service starts.
+ * Parameters of galeramon and readwritesplit as MaxScale 24.02 has them (names and types: its source, `maxscale -c`
+ * refuses
+ * any other). Checked here so that a mistake costs nothing; the node checks the whole file again before the service
+ * starts.
  */
 import type { ProxyConfig } from "./schema.ts";
 
@@ -8,34 +10,99 @@ export type Kind = "bool" | "count" | "seconds" | "milliseconds" | "size" | "tex
 
 const MONITOR: Record<string, Kind> = {
   monitor_interval: "milliseconds",
-  backend_connect_timeout: "seconds", backend_read_timeout: "seconds", backend_write_timeout: "seconds",
-  backend_connect_attempts: "count", journal_max_age: "seconds",
-  disk_space_threshold: "text", disk_space_check_interval: "milliseconds",
-  script: "text", script_timeout: "seconds", events: "text",
-  disable_master_failback: "bool", available_when_donor: "bool", disable_master_role_setting: "bool",
-  root_node_as_master: "bool", use_priority: "bool", set_donor_nodes: "bool",
+  backend_connect_timeout: "seconds",
+  backend_read_timeout: "seconds",
+  backend_write_timeout: "seconds",
+  backend_connect_attempts: "count",
+  journal_max_age: "seconds",
+  disk_space_threshold: "text",
+  disk_space_check_interval: "milliseconds",
+  script: "text",
+  script_timeout: "seconds",
+  events: "text",
+  disable_master_failback: "bool",
+  available_when_donor: "bool",
+  disable_master_role_setting: "bool",
+  root_node_as_master: "bool",
+  use_priority: "bool",
+  set_donor_nodes: "bool",
 };
 
 const SERVICE: Record<string, Kind> = {
   use_sql_variables_in: ["all", "master"],
-  slave_selection_criteria: ["least_global_connections", "least_router_connections", "least_behind_master", "least_current_operations", "adaptive_routing"],
+  slave_selection_criteria: [
+    "least_global_connections",
+    "least_router_connections",
+    "least_behind_master",
+    "least_current_operations",
+    "adaptive_routing",
+  ],
   master_failure_mode: ["fail_instantly", "fail_on_write", "error_on_write"],
-  causal_reads: ["none", "local", "global", "fast_global", "fast", "universal", "fast_universal", "true", "false", "on", "off", "1", "0"],
+  causal_reads: [
+    "none",
+    "local",
+    "global",
+    "fast_global",
+    "fast",
+    "universal",
+    "fast_universal",
+    "true",
+    "false",
+    "on",
+    "off",
+    "1",
+    "0",
+  ],
   causal_reads_timeout: "seconds",
-  max_replication_lag: "seconds", max_slave_replication_lag: "seconds", max_slave_connections: "text", slave_connections: "count",
-  retry_failed_reads: "bool", strict_multi_stmt: "bool", strict_sp_calls: "bool", strict_tmp_tables: "bool",
-  master_accept_reads: "bool", master_reconnection: "bool", delayed_retry: "bool", delayed_retry_timeout: "seconds",
-  transaction_replay: "bool", transaction_replay_max_size: "size", transaction_replay_timeout: "seconds", transaction_replay_attempts: "count",
-  transaction_replay_retry_on_deadlock: "bool", transaction_replay_retry_on_mismatch: "bool", transaction_replay_safe_commit: "bool",
+  max_replication_lag: "seconds",
+  max_slave_replication_lag: "seconds",
+  max_slave_connections: "text",
+  slave_connections: "count",
+  retry_failed_reads: "bool",
+  strict_multi_stmt: "bool",
+  strict_sp_calls: "bool",
+  strict_tmp_tables: "bool",
+  master_accept_reads: "bool",
+  master_reconnection: "bool",
+  delayed_retry: "bool",
+  delayed_retry_timeout: "seconds",
+  transaction_replay: "bool",
+  transaction_replay_max_size: "size",
+  transaction_replay_timeout: "seconds",
+  transaction_replay_attempts: "count",
+  transaction_replay_retry_on_deadlock: "bool",
+  transaction_replay_retry_on_mismatch: "bool",
+  transaction_replay_safe_commit: "bool",
   transaction_replay_checksum: ["full", "result_only", "no_insert_id"],
-  optimistic_trx: "bool", lazy_connect: "bool", reuse_prepared_statements: "bool",
+  optimistic_trx: "bool",
+  lazy_connect: "bool",
+  reuse_prepared_statements: "bool",
   // What every service has, whatever its router.
-  filters: "text", enable_root_user: "bool", max_connections: "count", wait_timeout: "seconds", connection_timeout: "seconds", net_write_timeout: "seconds",
-  auth_all_servers: "bool", strip_db_esc: "bool", localhost_match_wildcard_host: "bool", version_string: "text", log_auth_warnings: "bool",
-  session_track_trx_state: "bool", retain_last_statements: "count", session_trace: "bool", rank: ["primary", "secondary"],
-  connection_keepalive: "seconds", force_connection_keepalive: "bool", prune_sescmd_history: "bool", disable_sescmd_history: "bool",
-  max_sescmd_history: "count", idle_session_pool_time: "milliseconds", multiplex_timeout: "seconds",
-  user_accounts_file: "text", user_accounts_file_usage: ["add_when_load_ok", "file_only_always"], log_info: "bool",
+  filters: "text",
+  enable_root_user: "bool",
+  max_connections: "count",
+  wait_timeout: "seconds",
+  connection_timeout: "seconds",
+  net_write_timeout: "seconds",
+  auth_all_servers: "bool",
+  strip_db_esc: "bool",
+  localhost_match_wildcard_host: "bool",
+  version_string: "text",
+  log_auth_warnings: "bool",
+  session_track_trx_state: "bool",
+  retain_last_statements: "count",
+  session_trace: "bool",
+  rank: ["primary", "secondary"],
+  connection_keepalive: "seconds",
+  force_connection_keepalive: "bool",
+  prune_sescmd_history: "bool",
+  disable_sescmd_history: "bool",
+  max_sescmd_history: "count",
+  idle_session_pool_time: "milliseconds",
+  multiplex_timeout: "seconds",
+  user_accounts_file: "text",
+  user_accounts_file_usage: ["add_when_load_ok", "file_only_always"],
+  log_info: "bool",
 };
 
 /** Written by the topology; a second value would fight it. */
@@ -52,11 +119,17 @@ const ELSEWHERE: Record<string, string> = {
   failcount: "it belongs to mariadbmon; with galeramon the cluster's evs.suspect_timeout decides",
 };
 
-export const MAXSCALE_PARAMETERS: { monitor: Record<string, Kind>; service: Record<string, Kind> } = { monitor: MONITOR, service: SERVICE };
+export const MAXSCALE_PARAMETERS: { monitor: Record<string, Kind>; service: Record<string, Kind> } = {
+  monitor: MONITOR,
+  service: SERVICE,
+};
 
 const BOOL = ["true", "false", "on", "off", "yes", "no", "1", "0"];
 
-export interface MaxscaleChecked { problems: string[]; warnings: string[] }
+export interface MaxscaleChecked {
+  problems: string[];
+  warnings: string[];
+}
 
 export function checkMaxscaleOptions(proxy: Pick<ProxyConfig, "monitor" | "service" | "version">): MaxscaleChecked {
   // Another release may have other names: its own check on the node is then the only one.
@@ -67,14 +140,28 @@ export function checkMaxscaleOptions(proxy: Pick<ProxyConfig, "monitor" | "servi
   ];
   const warnings: string[] = [];
   const { service } = proxy;
-  if (isTrue(service["transaction_replay"]) && service["master_failure_mode"] !== undefined && service["master_failure_mode"] !== "fail_on_write")
-    warnings.push(`meshbench:proxy.service.transaction_replay makes master_failure_mode fail_on_write, the given ${service["master_failure_mode"]} has no effect`);
+  if (
+    isTrue(service["transaction_replay"]) &&
+    service["master_failure_mode"] !== undefined &&
+    service["master_failure_mode"] !== "fail_on_write"
+  )
+    warnings.push(
+      `meshbench:proxy.service.transaction_replay makes master_failure_mode fail_on_write, the given ${service["master_failure_mode"]} has no effect`,
+    );
   if (service["causal_reads"] !== undefined && !["none", "false", "off", "0"].includes(service["causal_reads"]))
-    warnings.push("meshbench:proxy.service.causal_reads does not give reads of one's own writes on Galera; meshbench:database.variables.wsrep_sync_wait does");
+    warnings.push(
+      "meshbench:proxy.service.causal_reads does not give reads of one's own writes on Galera; meshbench:database.variables.wsrep_sync_wait does",
+    );
   return { problems, warnings };
 }
 
-function checkSection(section: "monitor" | "service", module: string, given: Record<string, string>, known: Record<string, Kind>, namesKnown: boolean): string[] {
+function checkSection(
+  section: "monitor" | "service",
+  module: string,
+  given: Record<string, string>,
+  known: Record<string, Kind>,
+  namesKnown: boolean,
+): string[] {
   return Object.entries(given).flatMap(([name, value]): string[] => {
     const key = `meshbench:proxy.${section}.${name}`;
     if (OWNED[section]!.includes(name)) return [`${key} is set by the topology itself, leave it out`];
@@ -82,7 +169,10 @@ function checkSection(section: "monitor" | "service", module: string, given: Rec
     if (!/^[a-z][a-z_]*$/.test(name)) return [`${key} is no name of a parameter: lower-case letters and '_'`];
     if (/[\n\r]/.test(value)) return [`${key} holds a line break, which no parameter can`];
     const kind = Object.hasOwn(known, name) ? known[name]! : undefined;
-    if (kind === undefined) return namesKnown ? [`${key} is no parameter of ${module} 24.02; allowed are ${Object.keys(known).join(", ")}`] : [];
+    if (kind === undefined)
+      return namesKnown
+        ? [`${key} is no parameter of ${module} 24.02; allowed are ${Object.keys(known).join(", ")}`]
+        : [];
     const allowed = broken(kind, value);
     return allowed === undefined ? [] : [`${key} is ${JSON.stringify(value)}, allowed is ${allowed}`];
   });
@@ -92,11 +182,16 @@ function checkSection(section: "monitor" | "service", module: string, given: Rec
 function broken(kind: Kind, value: string): string | undefined {
   if (typeof kind === "object") return kind.includes(value) ? undefined : `one of ${kind.join(", ")}`;
   switch (kind) {
-    case "text": return undefined;
-    case "bool": return BOOL.includes(value.toLowerCase()) ? undefined : "true or false";
-    case "count": return /^\d+$/.test(value) ? undefined : "a whole number";
-    case "size": return /^\d+([KMGT]i?)?$/.test(value) ? undefined : "a size such as 1Mi";
-    case "milliseconds": return /^-?\d+(ms|s|m|h)$/.test(value) ? undefined : "a duration with its unit, such as 500ms or 2s";
+    case "text":
+      return undefined;
+    case "bool":
+      return BOOL.includes(value.toLowerCase()) ? undefined : "true or false";
+    case "count":
+      return /^\d+$/.test(value) ? undefined : "a whole number";
+    case "size":
+      return /^\d+([KMGT]i?)?$/.test(value) ? undefined : "a size such as 1Mi";
+    case "milliseconds":
+      return /^-?\d+(ms|s|m|h)$/.test(value) ? undefined : "a duration with its unit, such as 500ms or 2s";
     case "seconds": {
       const m = /^(\d+)(ms|s|m|h)$/.exec(value);
       if (!m) return "a duration with its unit, such as 3s";

@@ -1,10 +1,11 @@
 /** What each kind of site, and all of them together, must be told before anything can be created. */
+
+import { driverSite, homeSite } from "../topology.ts";
 import { neededDiskGb } from "./data-size.ts";
-import { checkProxmoxSite, profileOf, type ProxmoxSite } from "./proxmox.ts";
+import { checkProxmoxSite, type ProxmoxSite, profileOf } from "./proxmox.ts";
 import { checkReach } from "./reach.ts";
 import type { Config } from "./schema.ts";
 import { checkSshSite } from "./ssh.ts";
-import { driverSite, homeSite } from "../topology.ts";
 
 /** One sentence per problem. */
 export function checkPlaces(config: Config): string[] {
@@ -29,14 +30,20 @@ function nodesAt(config: Config, name: string): number {
 function checkDisks(site: ProxmoxSite, key: string, config: Config): string[] {
   const problems: string[] = [];
   const rows = config.profile.data.tables * config.profile.data.tableSize;
-  const onRoot = Array.from({ length: site.nodes }, (_, i) => profileOf(site, i)?.profile.sizeGb).some((gb) => gb === undefined);
+  const onRoot = Array.from({ length: site.nodes }, (_, i) => profileOf(site, i)?.profile.sizeGb).some(
+    (gb) => gb === undefined,
+  );
   const needed = neededDiskGb(config.profile, true);
   if (site.nodes > 0 && onRoot && site.diskGb < needed)
-    problems.push(`${key}.diskGb is ${site.diskGb}, but the ${rows} rows of meshbench:profile need ${needed} (twice the data, and the system)`);
+    problems.push(
+      `${key}.diskGb is ${site.diskGb}, but the ${rows} rows of meshbench:profile need ${needed} (twice the data, and the system)`,
+    );
   for (const [name, profile] of Object.entries(site.profiles)) {
     const least = neededDiskGb(config.profile, false);
     if (profile.sizeGb !== undefined && profile.sizeGb < least)
-      problems.push(`${key}.profiles.${name}.sizeGb is ${profile.sizeGb}, but the ${rows} rows of meshbench:profile need ${least}`);
+      problems.push(
+        `${key}.profiles.${name}.sizeGb is ${profile.sizeGb}, but the ${rows} rows of meshbench:profile need ${least}`,
+      );
   }
   return problems;
 }

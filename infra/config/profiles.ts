@@ -1,11 +1,16 @@
 /** Workload profiles by name. */
 import type { z } from "zod";
-import { profileSchema, type Profile } from "./schema.ts";
+import { type Profile, profileSchema } from "./schema.ts";
 
 const OLTP = ["oltp_read_only", "oltp_write_only", "oltp_read_write"];
 
 /** One entry per workload, in the order in which they are measured. */
-function sweep(workloads: string[], threads: number[], warmupSeconds: number, durationSeconds: number): z.input<typeof profileSchema>["steps"] {
+function sweep(
+  workloads: string[],
+  threads: number[],
+  warmupSeconds: number,
+  durationSeconds: number,
+): z.input<typeof profileSchema>["steps"] {
   return workloads.map((workload) => ({ workload, threads, warmupSeconds, durationSeconds }));
 }
 
@@ -21,7 +26,9 @@ export const PROFILES: Record<string, z.input<typeof profileSchema>> = {
     data: { tables: 1, tableSize: 1_000 },
     steps: sweep(OLTP, [2], 0.5, 2),
   },
-  /** MariaDB Galera on a hybrid cloud: three workloads, 120 s each, 1 to 192 threads. Its data size is not in the text. */
+  /**
+   * MariaDB Galera on a hybrid cloud: three workloads, 120 s each, 1 to 192 threads. Its data size is not in the text.
+   */
   "published-hybrid": {
     data: { tables: 10, tableSize: 100_000 },
     steps: sweep(OLTP, [1, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192], 10, 120),
@@ -31,7 +38,10 @@ export const PROFILES: Record<string, z.input<typeof profileSchema>> = {
 /** Throws a sentence that lists what there is. */
 export function namedProfile(name: string): Profile {
   const found = Object.hasOwn(PROFILES, name) ? PROFILES[name] : undefined;
-  if (!found) throw new RangeError(`meshbench:profile is "${name}", allowed is one of ${Object.keys(PROFILES).join(", ")}, or a profile written out (data, steps)`);
+  if (!found)
+    throw new RangeError(
+      `meshbench:profile is "${name}", allowed is one of ${Object.keys(PROFILES).join(", ")}, or a profile written out (data, steps)`,
+    );
   return profileSchema.parse(found);
 }
 
@@ -42,5 +52,8 @@ export function expandSteps(profile: Profile): (Omit<Profile["steps"][number], "
 
 /** Seconds of load that a profile asks for, prepare not included. */
 export function loadSeconds(profile: Profile): number {
-  return expandSteps(profile).reduce((sum, s) => sum + (s.warmupSeconds + s.durationSeconds) * s.repeats + profile.restSeconds, 0);
+  return expandSteps(profile).reduce(
+    (sum, s) => sum + (s.warmupSeconds + s.durationSeconds) * s.repeats + profile.restSeconds,
+    0,
+  );
 }

@@ -1,6 +1,6 @@
 /** A site on a Proxmox VE host: its keys and what can be known to be wrong about them. */
 import { z } from "zod";
-import { parseAddress, parseCidr, networkOf } from "./addresses.ts";
+import { networkOf, parseAddress, parseCidr } from "./addresses.ts";
 import { jumpHost, siteCommon } from "./site-common.ts";
 
 /** Where a node's database lies: one named line of a storage comparison. */
@@ -28,11 +28,13 @@ const download = z.strictObject({
 /** Debian's dated cloud image: `latest` would be another one next month. */
 export const DEBIAN_IMAGE = {
   url: "https://cloud.debian.org/images/cloud/bookworm/20260210-2384/debian-12-genericcloud-amd64-20260210-2384.qcow2",
-  checksum: "e5d776b9de352c89fbad4baec8bfd38a35c5905114a5f3b108946348cb44d869396d22e4a837a43afee4b11363d4759c358fb3e8a7cd07fa743ed6b663784fed",
+  checksum:
+    "e5d776b9de352c89fbad4baec8bfd38a35c5905114a5f3b108946348cb44d869396d22e4a837a43afee4b11363d4759c358fb3e8a7cd07fa743ed6b663784fed",
 };
 export const DEBIAN_TEMPLATE = {
   url: "http://download.proxmox.com/images/system/debian-12-standard_12.7-1_amd64.tar.zst",
-  checksum: "39f6d06e082d6a418438483da4f76092ebd0370a91bad30b82ab6d0f442234d63fe27a15569895e34d6d1e5ca50319f62637f7fb96b98dbde4f6103cf05bff6d",
+  checksum:
+    "39f6d06e082d6a418438483da4f76092ebd0370a91bad30b82ab6d0f442234d63fe27a15569895e34d6d1e5ca50319f62637f7fb96b98dbde4f6103cf05bff6d",
 };
 
 export const proxmoxSite = z.strictObject({
@@ -61,28 +63,40 @@ export const proxmoxSite = z.strictObject({
   storage: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
   bridge: z.string().min(1).default("vmbr0"),
   vlan: z.number().int().min(1).max(4094).optional(),
-  /** "dhcp", or address and mask of the first database node: the n-th follows at +n-1, the proxy at +12, the driver at +13. */
+  /**
+   * "dhcp", or address and mask of the first database node: the n-th follows at +n-1, the proxy at +12, the driver at
+   * +13.
+   */
   address: z.string().optional(),
   gateway: z.string().optional(),
   dns: z.array(z.string()).default([]),
   /** No other site can call the nodes; they dial out. */
   nat: z.boolean().default(true),
-  /** With nat false: the first database node's address seen from outside, when it is not `address`; the others follow alike. */
+  /**
+   * With nat false: the first database node's address seen from outside, when it is not `address`; the others follow
+   * alike.
+   */
   publicAddress: z.string().optional(),
   /** Id of the first database node, the others as with `address`. Default: the next free ones. */
   vmId: z.number().int().min(100).max(999_999_999).optional(),
   pool: z.string().min(1).optional(),
   /** Login of VMs; containers have root. */
-  user: z.string().regex(/^[a-z_][a-z0-9_-]{0,31}$/, "a user name").default("debian"),
+  user: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_-]{0,31}$/, "a user name")
+    .default("debian"),
   /** The image runs the guest agent. Debian's cloud images do not. */
   agent: z.boolean().default(false),
-  /** first-contact: pinned when seen first; agent: that key compared with the one the hypervisor reads out of the guest. */
+  /**
+   * first-contact: pinned when seen first; agent: that key compared with the one the hypervisor reads out of the guest.
+   */
   hostKeys: z.enum(["first-contact", "agent", "snippets"]).default("first-contact"),
   /** A storage with content type `snippets`, for hostKeys "snippets"; the provider then needs SSH to the hypervisor. */
   snippets: z.string().min(1).optional(),
   jump: jumpHost.optional(),
   /**
-   * Of containers. kernel: the hypervisor has the module loaded. tun: /dev/net/tun is passed through for wireguard-go, which
+   * Of containers. kernel: the hypervisor has the module loaded. tun: /dev/net/tun is passed through for wireguard-go,
+   * which
    * Proxmox allows root@pam with its password only, no token (PVE::LXC::check_ct_modify_config_perm).
    */
   wireguard: z.enum(["kernel", "tun"]).default("kernel"),
@@ -98,7 +112,10 @@ export type StorageProfile = z.infer<typeof storageProfile>;
 /** What a token looks like to the provider: USER@REALM!ID=SECRET. */
 const TOKEN = /^[^\s@!]+@[^\s@!]+![^\s=!]+=\S+$/;
 
-export interface Secrets { proxmoxToken?: unknown; proxmoxPassword?: unknown }
+export interface Secrets {
+  proxmoxToken?: unknown;
+  proxmoxPassword?: unknown;
+}
 
 /** One for all Proxmox sites, or one per site by its name; undefined when there is none. */
 function secretOf(value: unknown, site: string): string | undefined {
@@ -120,34 +137,63 @@ export function loginOf(site: ProxmoxSite, secrets: Secrets): Login {
 function checkLogin(site: ProxmoxSite, key: string, secrets: Secrets): string[] {
   if (needsRoot(site))
     return secretOf(secrets.proxmoxPassword, site.name) === undefined
-      ? [`meshbench:proxmoxPassword is missing: ${key}.wireguard is "tun", and Proxmox lets only root@pam with its password pass a device through; set it with --secret, or take wireguard "kernel"`]
+      ? [
+          `meshbench:proxmoxPassword is missing: ${key}.wireguard is "tun", and Proxmox lets only root@pam with its password pass a device through; set it with --secret, or take wireguard "kernel"`,
+        ]
       : [];
   const token = secretOf(secrets.proxmoxToken, site.name);
-  if (token === undefined) return [`meshbench:proxmoxToken is missing: set it with \`config set --secret meshbench:proxmoxToken 'USER@REALM!ID=SECRET'\``];
-  return TOKEN.test(token) ? [] : ["meshbench:proxmoxToken is no API token, allowed is USER@REALM!ID=SECRET, such as meshbench@pve!bench=00000000-0000-0000-0000-000000000000"];
+  if (token === undefined)
+    return [
+      `meshbench:proxmoxToken is missing: set it with \`config set --secret meshbench:proxmoxToken 'USER@REALM!ID=SECRET'\``,
+    ];
+  return TOKEN.test(token)
+    ? []
+    : [
+        "meshbench:proxmoxToken is no API token, allowed is USER@REALM!ID=SECRET, such as meshbench@pve!bench=00000000-0000-0000-0000-000000000000",
+      ];
 }
 
 /** One sentence per problem; never shows a token. `key` is how the site is called: meshbench:sites[1]. */
 export function checkProxmoxSite(site: ProxmoxSite, key: string, secrets: Secrets): string[] {
   const problems: string[] = [];
   const example = "such as https://pve.example.org:8006";
-  if (site.endpoint === undefined) problems.push(`${key}.endpoint is missing: the address of the Proxmox API, ${example}`);
-  else if (/^http:/i.test(site.endpoint)) problems.push(`${key}.endpoint is "${site.endpoint}": Proxmox serves its API over https only, ${example}`);
-  else if (!/^https:\/\/[^/\s]+\/?$/.test(site.endpoint)) problems.push(`${key}.endpoint is "${site.endpoint}", allowed is https://, a host and a port, and no path, ${example}`);
+  if (site.endpoint === undefined)
+    problems.push(`${key}.endpoint is missing: the address of the Proxmox API, ${example}`);
+  else if (/^http:/i.test(site.endpoint))
+    problems.push(`${key}.endpoint is "${site.endpoint}": Proxmox serves its API over https only, ${example}`);
+  else if (!/^https:\/\/[^/\s]+\/?$/.test(site.endpoint))
+    problems.push(
+      `${key}.endpoint is "${site.endpoint}", allowed is https://, a host and a port, and no path, ${example}`,
+    );
 
-  problems.push(...checkLogin(site, key, secrets), ...checkGuest(site, key), ...checkNetwork(site, key), ...checkStorage(site, key));
+  problems.push(
+    ...checkLogin(site, key, secrets),
+    ...checkGuest(site, key),
+    ...checkNetwork(site, key),
+    ...checkStorage(site, key),
+  );
   return problems;
 }
 
 function checkGuest(site: ProxmoxSite, key: string): string[] {
   const problems: string[] = [];
-  if (site.guest === "lxc" && site.agent) problems.push(`${key}.agent is true, but a container has no guest agent; leave it out`);
-  if (site.guest === "lxc" && site.hostKeys !== "first-contact") problems.push(`${key}.hostKeys is "${site.hostKeys}", allowed for containers is first-contact: Proxmox makes their keys`);
-  if (site.hostKeys === "agent" && !site.agent) problems.push(`${key}.hostKeys is "agent", which needs ${key}.agent true and an image that runs the guest agent`);
-  if (site.hostKeys === "snippets" && site.snippets === undefined) problems.push(`${key}.hostKeys is "snippets", so ${key}.snippets must name a storage with content type snippets`);
-  if (site.snippets !== undefined && site.hostKeys !== "snippets") problems.push(`${key}.snippets is "${site.snippets}", but ${key}.hostKeys is "${site.hostKeys}"; snippets are used with hostKeys "snippets" only`);
+  if (site.guest === "lxc" && site.agent)
+    problems.push(`${key}.agent is true, but a container has no guest agent; leave it out`);
+  if (site.guest === "lxc" && site.hostKeys !== "first-contact")
+    problems.push(
+      `${key}.hostKeys is "${site.hostKeys}", allowed for containers is first-contact: Proxmox makes their keys`,
+    );
+  if (site.hostKeys === "agent" && !site.agent)
+    problems.push(`${key}.hostKeys is "agent", which needs ${key}.agent true and an image that runs the guest agent`);
+  if (site.hostKeys === "snippets" && site.snippets === undefined)
+    problems.push(`${key}.hostKeys is "snippets", so ${key}.snippets must name a storage with content type snippets`);
+  if (site.snippets !== undefined && site.hostKeys !== "snippets")
+    problems.push(
+      `${key}.snippets is "${site.snippets}", but ${key}.hostKeys is "${site.hostKeys}"; snippets are used with hostKeys "snippets" only`,
+    );
   const image = site.image?.url;
-  if (image !== undefined && /\/latest\//.test(image)) problems.push(`${key}.image.url points to "latest", which changes under a running stack; name a dated image`);
+  if (image !== undefined && /\/latest\//.test(image))
+    problems.push(`${key}.image.url points to "latest", which changes under a running stack; name a dated image`);
   return problems;
 }
 
@@ -160,16 +206,25 @@ function checkNetwork(site: ProxmoxSite, key: string): string[] {
   else if (cidr === undefined) problems.push(`${key}.address is "${site.address}", allowed is ${needed}`);
   if (site.address !== "dhcp") problems.push(...checkStatic(site, key, cidr));
   for (const [i, server] of site.dns.entries())
-    if (parseAddress(server) === undefined) problems.push(`${key}.dns[${i}] is "${server}", allowed is an address, not a name`);
-  if (site.publicAddress !== undefined && parseAddress(site.publicAddress) === undefined) problems.push(`${key}.publicAddress is "${site.publicAddress}", allowed is an IPv4 address`);
-  if (site.publicAddress !== undefined && site.nat) problems.push(`${key}.publicAddress is given, but ${key}.nat is true: nodes behind NAT have none`);
+    if (parseAddress(server) === undefined)
+      problems.push(`${key}.dns[${i}] is "${server}", allowed is an address, not a name`);
+  if (site.publicAddress !== undefined && parseAddress(site.publicAddress) === undefined)
+    problems.push(`${key}.publicAddress is "${site.publicAddress}", allowed is an IPv4 address`);
+  if (site.publicAddress !== undefined && site.nat)
+    problems.push(`${key}.publicAddress is given, but ${key}.nat is true: nodes behind NAT have none`);
   return problems;
 }
 
 function checkDhcp(site: ProxmoxSite, key: string): string[] {
   const problems: string[] = [];
-  if (site.guest === "vm" && !site.agent) problems.push(`${key}.address is "dhcp", but only a guest agent could tell the address: give static ones, or an image with the agent and ${key}.agent true`);
-  if (!site.nat && site.publicAddress === undefined) problems.push(`${key}.nat is false and ${key}.address "dhcp", so ${key}.publicAddress must say where other sites reach the nodes`);
+  if (site.guest === "vm" && !site.agent)
+    problems.push(
+      `${key}.address is "dhcp", but only a guest agent could tell the address: give static ones, or an image with the agent and ${key}.agent true`,
+    );
+  if (!site.nat && site.publicAddress === undefined)
+    problems.push(
+      `${key}.nat is false and ${key}.address "dhcp", so ${key}.publicAddress must say where other sites reach the nodes`,
+    );
   return problems;
 }
 
@@ -178,10 +233,16 @@ function checkStatic(site: ProxmoxSite, key: string, cidr: ReturnType<typeof par
   const problems: string[] = [];
   const network = cidr && networkOf(cidr);
   if (cidr && network && (cidr.address <= network.first || cidr.address + LAST_OFFSET >= network.last))
-    problems.push(`${key}.address is "${site.address}": it and the ${LAST_OFFSET} addresses after it must lie inside the network`);
+    problems.push(
+      `${key}.address is "${site.address}": it and the ${LAST_OFFSET} addresses after it must lie inside the network`,
+    );
   const gateway = parseAddress(site.gateway ?? "");
-  if (gateway === undefined) problems.push(`${key}.gateway is ${site.gateway === undefined ? "missing" : `"${site.gateway}"`}: with a static address, the router's address in the same network`);
-  else if (network && (gateway < network.first || gateway > network.last)) problems.push(`${key}.gateway is "${site.gateway}", which is not in the network of ${site.address}`);
+  if (gateway === undefined)
+    problems.push(
+      `${key}.gateway is ${site.gateway === undefined ? "missing" : `"${site.gateway}"`}: with a static address, the router's address in the same network`,
+    );
+  else if (network && (gateway < network.first || gateway > network.last))
+    problems.push(`${key}.gateway is "${site.gateway}", which is not in the network of ${site.address}`);
   return problems;
 }
 
@@ -192,10 +253,15 @@ function checkStorage(site: ProxmoxSite, key: string): string[] {
   const problems: string[] = [];
   const chosen = site.storage === undefined ? [] : [site.storage].flat();
   if (Array.isArray(site.storage) && site.storage.length !== site.nodes)
-    problems.push(`${key}.storage lists ${site.storage.length} profiles, allowed is one for all or one for each of ${site.nodes} nodes`);
+    problems.push(
+      `${key}.storage lists ${site.storage.length} profiles, allowed is one for all or one for each of ${site.nodes} nodes`,
+    );
   const known = Object.keys(site.profiles);
   for (const name of chosen)
-    if (!known.includes(name)) problems.push(`${key}.storage names "${name}", allowed is one of ${key}.profiles: ${known.join(", ") || "none are given"}`);
+    if (!known.includes(name))
+      problems.push(
+        `${key}.storage names "${name}", allowed is one of ${key}.profiles: ${known.join(", ") || "none are given"}`,
+      );
   return problems;
 }
 

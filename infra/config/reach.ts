@@ -14,21 +14,38 @@ export function siteNetworks(site: Site): string[] {
 /** One sentence per problem. */
 export function checkReach(config: Pick<Config, "sites" | "mesh">): string[] {
   const problems: string[] = [];
-  const networks = config.sites.flatMap((site, i) => siteNetworks(site).map((text) => ({ site, key: `meshbench:sites[${i}]`, text, range: networkOf(parseCidr(text)!) })));
+  const networks = config.sites.flatMap((site, i) =>
+    siteNetworks(site).map((text) => ({
+      site,
+      key: `meshbench:sites[${i}]`,
+      text,
+      range: networkOf(parseCidr(text)!),
+    })),
+  );
   const mesh = networkOf(parseCidr(config.mesh.network)!);
   for (const [i, one] of networks.entries()) {
-    if (overlap(one.range, mesh)) problems.push(`${one.key} stands in ${one.text}, which overlaps meshbench:mesh.network ${config.mesh.network}; give the mesh another /24`);
+    if (overlap(one.range, mesh))
+      problems.push(
+        `${one.key} stands in ${one.text}, which overlaps meshbench:mesh.network ${config.mesh.network}; give the mesh another /24`,
+      );
     for (const other of networks.slice(0, i)) {
       if (overlap(one.range, other.range) && !sameLan(one.site, other.site))
-        problems.push(`${one.key} stands in ${one.text} and ${other.key} in ${other.text}, which overlap; two sites need networks of their own`);
+        problems.push(
+          `${one.key} stands in ${one.text} and ${other.key} in ${other.text}, which overlap; two sites need networks of their own`,
+        );
     }
   }
-  const hidden = config.sites.filter((s) => s.kind !== "local").map((s) => ({ name: s.name, behindNat: "nat" in s && s.nat === true }));
+  const hidden = config.sites
+    .filter((s) => s.kind !== "local")
+    .map((s) => ({ name: s.name, behindNat: "nat" in s && s.nat === true }));
   const local = config.sites.filter((s) => s.kind === "local").map((s) => ({ name: s.name, behindNat: s.nat }));
   for (const [a, b] of unreachablePairs([...hidden, ...local]))
-    problems.push(`sites "${a}" and "${b}" are both behind NAT: neither can call the other; one of them needs nat false and an address that the other reaches`);
+    problems.push(
+      `sites "${a}" and "${b}" are both behind NAT: neither can call the other; one of them needs nat false and an address that the other reaches`,
+    );
   return problems;
 }
 
 /** Two hypervisors of one Proxmox cluster may share a network: their guests have different addresses in it. */
-const sameLan = (a: Site, b: Site): boolean => a.kind === "proxmox" && b.kind === "proxmox" && a.endpoint !== undefined && a.endpoint === b.endpoint;
+const sameLan = (a: Site, b: Site): boolean =>
+  a.kind === "proxmox" && b.kind === "proxmox" && a.endpoint !== undefined && a.endpoint === b.endpoint;

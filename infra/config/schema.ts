@@ -16,9 +16,15 @@ export const linkSchema = z.strictObject({
 
 export const meshSchema = z.strictObject({
   /** The mesh's own /24; must not be in use in any site. */
-  network: z.string().regex(/^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}0\/24$/, "a /24 such as 10.99.0.0/24").default("10.99.0.0/24"),
+  network: z
+    .string()
+    .regex(/^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}0\/24$/, "a /24 such as 10.99.0.0/24")
+    .default("10.99.0.0/24"),
   port: z.number().int().min(1024).max(65535).default(51820),
-  /** WireGuard's usual 1420 fits a 1500-byte path with 80 bytes of outer IPv6, UDP and WireGuard headers; PPPoE needs 1412. */
+  /**
+   * WireGuard's usual 1420 fits a 1500-byte path with 80 bytes of outer IPv6, UDP and WireGuard headers; PPPoE needs
+   * 1412.
+   */
   mtu: z.number().int().min(1280).max(8921).default(1420),
   /** For nodes behind NAT; 25 s is below the shortest common UDP mapping lifetime of 30 s. */
   keepaliveSeconds: z.number().int().min(1).max(600).default(25),
@@ -30,7 +36,9 @@ export const databaseSchema = z.strictObject({
   /** galera: MariaDB with wsrep on every database node. mariadb: one standalone server. */
   engine: z.enum(["galera", "mariadb"]).default("galera"),
   /** debian: what Debian 12 carries; or an exact version of the vendor's repository such as 10.11.8. */
-  version: z.union([z.literal("debian"), z.string().regex(/^\d+\.\d+\.\d+$/, "debian, or an exact version such as 10.11.8")]).default("debian"),
+  version: z
+    .union([z.literal("debian"), z.string().regex(/^\d+\.\d+\.\d+$/, "debian, or an exact version such as 10.11.8")])
+    .default("debian"),
   /** wsrep provider options by their own names: { "evs.suspect_timeout": "PT5S" }. */
   options: z.record(z.string(), scalar).default({}),
   /** Server variables by their own names: { innodb_buffer_pool_size: "1G" }. */
@@ -44,13 +52,20 @@ export const proxySchema = z.strictObject({
   placement: z.enum(["own", "driver", "database"]).default("driver"),
   /** Default: the first site that has database nodes. */
   site: siteName.optional(),
-  version: z.string().regex(/^\d+\.\d+\.\d+$/, "an exact version such as 24.02.5").default("24.02.5"),
+  version: z
+    .string()
+    .regex(/^\d+\.\d+\.\d+$/, "an exact version such as 24.02.5")
+    .default("24.02.5"),
   /** MaxScale without the vendor's repository: a .deb, or a tree packed as .tar.zst, on the operator's machine. */
-  archive: z.strictObject({ path: z.string().min(1), sha256: z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits") }).optional(),
+  archive: z
+    .strictObject({ path: z.string().min(1), sha256: z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits") })
+    .optional(),
   /** MaxScale: parameters of galeramon and readwritesplit by their own names. */
   monitor: z.record(z.string(), scalar).default({}),
   service: z.record(z.string(), scalar).default({}),
-  /** HAProxy: writer sends all to one node; balanced spreads all; split sends read-only workloads to all, others to one. */
+  /**
+   * HAProxy: writer sends all to one node; balanced spreads all; split sends read-only workloads to all, others to one.
+   */
   routing: z.enum(["writer", "balanced", "split"]).default("split"),
 });
 
@@ -58,7 +73,10 @@ export const driverSchema = z.strictObject({
   /** own: a node of its own; proxy: on the proxy's node, as the hybrid study had it. */
   placement: z.enum(["own", "proxy"]).default("own"),
   site: siteName.optional(),
-  /** Nodes that make the load together, each its share of a step's threads or rate: for a database that one node cannot saturate. */
+  /**
+   * Nodes that make the load together, each its share of a step's threads or rate: for a database that one node cannot
+   * saturate.
+   */
   nodes: z.number().int().min(1).max(8).default(1),
   /** Events before a reconnect, TLS and the like: passed on to the load engine. */
   reconnect: z.union([z.enum(["never", "random"]), z.number().int().positive()]).default("never"),
@@ -66,7 +84,9 @@ export const driverSchema = z.strictObject({
 });
 
 /** threads may be a list: one step each. */
-export const profileStep = stepSchema.extend({ threads: z.union([z.number().int().positive(), z.array(z.number().int().positive()).min(1)]) });
+export const profileStep = stepSchema.extend({
+  threads: z.union([z.number().int().positive(), z.array(z.number().int().positive()).min(1)]),
+});
 export const profileSchema = z.strictObject({
   data: dataSchema.prefault({}),
   steps: z.array(profileStep).min(1),
@@ -81,7 +101,10 @@ export const configSchema = z.strictObject({
   database: databaseSchema.prefault({}),
   proxy: proxySchema.prefault({}),
   driver: driverSchema.prefault({}),
-  /** The network that the operator comes from: SSH to nodes in a cloud is open to it only. A site's own key of that name wins. */
+  /**
+   * The network that the operator comes from: SSH to nodes in a cloud is open to it only. A site's own key of that name
+   * wins.
+   */
   operatorCidr: cidrs.optional(),
   /** Ask the clouds whether they could do what is configured, before anything is created. */
   preflight: z.boolean().default(true),
@@ -92,11 +115,17 @@ export const configSchema = z.strictObject({
   /** Of root@pam, where a site passes a device through to containers. */
   proxmoxPassword: z.unknown().optional(),
   profile: z.union([z.string(), profileSchema]).default("quick"),
-  runId: z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/, "letters, digits, '_', '.', '-'").optional(),
+  runId: z
+    .string()
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/, "letters, digits, '_', '.', '-'")
+    .optional(),
   seed: z.number().int().nonnegative().default(1),
   owner: z.string().default("unknown"),
   expiresHours: z.number().int().positive().default(24),
-  lab: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "lower-case letters, digits and '-'").optional(),
+  lab: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "lower-case letters, digits and '-'")
+    .optional(),
 });
 
 export type Link = z.infer<typeof linkSchema>;

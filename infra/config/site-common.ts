@@ -1,14 +1,19 @@
 /** Keys that several kinds of site have. */
 import { z } from "zod";
 
-export const siteName = z.string().regex(/^[a-z][a-z0-9-]{0,14}$/, "lower-case letters, digits and '-', starting with a letter, at most 15");
+export const siteName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,14}$/, "lower-case letters, digits and '-', starting with a letter, at most 15");
 
 /** Keys that every kind of site has. */
 export const siteCommon = {
   name: siteName,
   /** Database nodes in this site; the proxy's and the driver's own nodes come on top. 0 where only those stand here. */
   nodes: z.number().int().min(0).max(12),
-  /** gmcast.segment of the site's nodes: Galera relays a writeset once per segment. Default: 0 for all, as Galera has it. */
+  /**
+   * gmcast.segment of the site's nodes: Galera relays a writeset once per segment. Default: 0 for all, as Galera has
+   * it.
+   */
   segment: z.number().int().min(0).max(254).default(0),
   /** Which sixteenth of the mesh network the site's addresses come from; default derived from the name. */
   meshSlot: z.number().int().min(0).max(15).optional(),
@@ -21,7 +26,12 @@ export const jumpHost = z.strictObject({
   user: z.string().min(1).default("root"),
   /** On the operator's machine. */
   privateKeyFile: z.string().min(1).default("~/.ssh/id_ed25519"),
-  hostKey: z.string().regex(/^(ssh-ed25519|ssh-rsa|ecdsa-sha2-\S+) [A-Za-z0-9+/=]+$/, 'a public host key such as "ssh-ed25519 AAAA...", without a comment'),
+  hostKey: z
+    .string()
+    .regex(
+      /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-\S+) [A-Za-z0-9+/=]+$/,
+      'a public host key such as "ssh-ed25519 AAAA...", without a comment',
+    ),
 });
 
 export type JumpHost = z.infer<typeof jumpHost>;

@@ -11,7 +11,9 @@ export { siteCommon, siteName } from "./site-common.ts";
 export const localSite = z.strictObject({
   ...siteCommon,
   kind: z.literal("local"),
-  /** Nodes reach out from behind one address and cannot be reached from other sites, as behind a home or office router. */
+  /**
+   * Nodes reach out from behind one address and cannot be reached from other sites, as behind a home or office router.
+   */
   nat: z.boolean().default(false),
   cpus: z.number().positive().optional(),
   memoryMb: z.number().int().min(256).optional(),

@@ -2,7 +2,12 @@
 import { z } from "zod";
 import { jumpHost, siteCommon } from "./site-common.ts";
 
-const hostKey = z.string().regex(/^(ssh-ed25519|ssh-rsa|ecdsa-sha2-\S+) [A-Za-z0-9+/=]+$/, 'a public host key such as "ssh-ed25519 AAAA...", without a comment');
+const hostKey = z
+  .string()
+  .regex(
+    /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-\S+) [A-Za-z0-9+/=]+$/,
+    'a public host key such as "ssh-ed25519 AAAA...", without a comment',
+  );
 
 export const sshHost = z.strictObject({
   /** Where SSH answers. */
@@ -37,10 +42,14 @@ export type SshSite = z.infer<typeof sshSite>;
 export function checkSshSite(site: SshSite, key: string, needed: number): string[] {
   const problems: string[] = [];
   if (site.hosts.length < needed)
-    problems.push(`${key}.hosts has ${site.hosts.length} hosts, but ${needed} nodes stand there (database nodes, and a proxy or driver with a node of its own)`);
+    problems.push(
+      `${key}.hosts has ${site.hosts.length} hosts, but ${needed} nodes stand there (database nodes, and a proxy or driver with a node of its own)`,
+    );
   for (const [i, host] of site.hosts.entries()) {
     if (host.hostKey === undefined && !site.scanHostKeys)
-      problems.push(`${key}.hosts[${i}].hostKey is missing: give it (\`ssh-keyscan -t ed25519 ${host.address}\`, compared with the host's own), or set ${key}.scanHostKeys to take what is seen first`);
+      problems.push(
+        `${key}.hosts[${i}].hostKey is missing: give it (\`ssh-keyscan -t ed25519 ${host.address}\`, compared with the host's own), or set ${key}.scanHostKeys to take what is seen first`,
+      );
     const other = site.hosts.findIndex((h) => h.address === host.address);
     if (other !== i) problems.push(`${key}.hosts[${i}].address is "${host.address}", as is hosts[${other}].address`);
   }

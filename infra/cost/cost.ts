@@ -37,31 +37,50 @@ export function costOf(config: Config, plans: NodePlan[]): Cost | undefined {
     const site = config.sites.find((s) => s.name === plan.site)!;
     if (site.kind === "aws") return awsItems(plan, site, prices, given.prices, notes);
     const perHour = given.nodeHour[site.name];
-    if (perHour === undefined) notes.add(`nodes of "${site.name}" (${site.kind}) count as free; set meshbench:cost.nodeHour.${site.name}`);
+    if (perHour === undefined)
+      notes.add(`nodes of "${site.name}" (${site.kind}) count as free; set meshbench:cost.nodeHour.${site.name}`);
     return [{ node: plan.name, what: `${site.kind} node`, perHour: perHour ?? 0 }];
   });
   const own = given.asOf !== undefined || Object.keys(given.prices).length + Object.keys(given.nodeHour).length > 0;
   return {
-    currency: given.currency, date: given.asOf ?? PRICES_AS_OF,
+    currency: given.currency,
+    date: given.asOf ?? PRICES_AS_OF,
     source: own ? `meshbench:cost, and for the rest ${PRICES_SOURCE}` : PRICES_SOURCE,
     perHour: round(items.reduce((sum, item) => sum + (item.perHour ?? 0), 0)),
-    items, perGbTraffic: trafficPrices(config, prices), notes: [...notes],
+    items,
+    perGbTraffic: trafficPrices(config, prices),
+    notes: [...notes],
   };
 }
 
-function awsItems(plan: NodePlan, site: AwsSite, prices: Record<string, number>, given: Record<string, number>, notes: Set<string>): CostItem[] {
+function awsItems(
+  plan: NodePlan,
+  site: AwsSite,
+  prices: Record<string, number>,
+  given: Record<string, number>,
+  notes: Set<string>,
+): CostItem[] {
   const type = typeOf(site, plan.roles);
   const { sizeGb, iops, throughputMiBs } = site.disk;
   const price = (name: string): number => prices[name] ?? 0;
   const compute = prices[type] ?? null;
   if (compute === null) notes.add(`no price is known for ${type}; set meshbench:cost.prices["${type}"]`);
-  if (site.region !== PRICES_REGION && given[type] === undefined) notes.add(`"${site.name}" is in ${site.region}, counted at prices of ${PRICES_REGION}`);
+  if (site.region !== PRICES_REGION && given[type] === undefined)
+    notes.add(`"${site.name}" is in ${site.region}, counted at prices of ${PRICES_REGION}`);
   if (site.spot !== false) notes.add(`"${site.name}" runs on spot instances, counted at the on-demand price`);
-  if (site.credits === "unlimited" && /^t\d/.test(type)) notes.add("CPU credits beyond the earned ones are billed on top in unlimited mode");
-  const volume = sizeGb * price("gp3-gb-month") + Math.max(0, iops - 3000) * price("gp3-iops-month") + Math.max(0, throughputMiBs - 125) * price("gp3-mibs-month");
+  if (site.credits === "unlimited" && /^t\d/.test(type))
+    notes.add("CPU credits beyond the earned ones are billed on top in unlimited mode");
+  const volume =
+    sizeGb * price("gp3-gb-month") +
+    Math.max(0, iops - 3000) * price("gp3-iops-month") +
+    Math.max(0, throughputMiBs - 125) * price("gp3-mibs-month");
   return [
     { node: plan.name, what: type, perHour: compute },
-    { node: plan.name, what: `gp3 ${sizeGb} GB, ${iops} IOPS, ${throughputMiBs} MiB/s`, perHour: round(volume / HOURS_PER_MONTH) },
+    {
+      node: plan.name,
+      what: `gp3 ${sizeGb} GB, ${iops} IOPS, ${throughputMiBs} MiB/s`,
+      perHour: round(volume / HOURS_PER_MONTH),
+    },
     { node: plan.name, what: "public IPv4 address", perHour: price("public-ipv4-hour") },
   ];
 }
@@ -73,7 +92,8 @@ function trafficPrices(config: Config, prices: Record<string, number>): Record<s
   for (const [i, a] of sites.entries()) {
     if (a.kind === "aws" && a.zones.length > 1) found[`${a.name} ${a.name}`] = 2 * (prices["traffic-zone-gb"] ?? 0);
     for (const b of sites.slice(i + 1)) {
-      if (a.kind === "aws" && b.kind === "aws") found[`${a.name} ${b.name}`] = prices[a.region === b.region ? "traffic-zone-gb" : "traffic-region-gb"] ?? 0;
+      if (a.kind === "aws" && b.kind === "aws")
+        found[`${a.name} ${b.name}`] = prices[a.region === b.region ? "traffic-zone-gb" : "traffic-region-gb"] ?? 0;
       else if (a.kind === "aws" || b.kind === "aws") found[`${a.name} ${b.name}`] = prices["traffic-internet-gb"] ?? 0;
     }
   }

@@ -1,4 +1,7 @@
-/** What one run cost: the topology for as long as the run took, and the traffic between sites as far as it was measured. Pure. */
+/**
+ * What one run cost: the topology for as long as the run took, and the traffic between sites as far as it was measured.
+ * Pure.
+ */
 import type { RunResult } from "../../workloads/contract.ts";
 import type { Cost } from "./cost.ts";
 
@@ -24,14 +27,25 @@ export function runCost(result: RunResult): RunCost | undefined {
   const traffic = replicated(result, cost.perGbTraffic ?? {});
   const standing = hours * cost.perHour;
   return {
-    currency: cost.currency, hours: round(hours), standing: round(standing), traffic,
+    currency: cost.currency,
+    hours: round(hours),
+    standing: round(standing),
+    traffic,
     total: round(standing + (traffic?.cost ?? 0)),
-    notes: [...(cost.notes ?? []), ...(traffic === null ? ["traffic between sites was not measured"] : ["traffic is Galera's writesets during the measured windows; reads, prepare and WireGuard's headers are not counted"])],
+    notes: [
+      ...(cost.notes ?? []),
+      ...(traffic === null
+        ? ["traffic between sites was not measured"]
+        : [
+            "traffic is Galera's writesets during the measured windows; reads, prepare and WireGuard's headers are not counted",
+          ]),
+    ],
   };
 }
 
 /**
- * wsrep_replicated_bytes are what a node sent once; Galera sends it to every other node, or once per segment, whose relay
+ * wsrep_replicated_bytes are what a node sent once; Galera sends it to every other node, or once per segment, whose
+ * relay
  * sends it on. Each priced pair of sites therefore carries what one side's nodes replicated once per node of the other
  * side, or once when the other side is one segment of its own: the first is counted, as without segments.
  */
@@ -39,9 +53,12 @@ function replicated(result: RunResult, prices: Record<string, number>): RunCost[
   const siteOf = new Map(result.spec.observe.map((node) => [node.name, node.site]));
   const count = new Map<string, number>();
   for (const site of siteOf.values()) if (site !== undefined) count.set(site, (count.get(site) ?? 0) + 1);
-  let gb = 0, cost = 0, measured = false;
+  let gb = 0,
+    cost = 0,
+    measured = false;
   for (const { node, delta } of result.steps.flatMap((step) => step.server)) {
-    const bytes = delta?.["wsrep_replicated_bytes"], from = siteOf.get(node);
+    const bytes = delta?.["wsrep_replicated_bytes"],
+      from = siteOf.get(node);
     if (bytes === undefined || from === undefined) continue;
     for (const [to, nodes] of count) {
       const price = prices[[from, to].sort().join(" ")];

@@ -26,10 +26,16 @@ export interface ServerConf {
 /** Only the last wsrep_provider_options line of a configuration counts, so there is one, with everything in it. */
 export function providerOptions(options: Record<string, string>, segment: number): string {
   const all: Record<string, string> = { ...(segment === 0 ? {} : { "gmcast.segment": String(segment) }), ...options };
-  return Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => `${k}=${v}`).join("; ");
+  return Object.entries(all)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([k, v]) => `${k}=${v}`)
+    .join("; ");
 }
 
-export function serverConf(node: ServerConf, database: Pick<DatabaseConfig, "engine" | "options" | "variables" | "sstMethod">): string {
+export function serverConf(
+  node: ServerConf,
+  database: Pick<DatabaseConfig, "engine" | "options" | "variables" | "sstMethod">,
+): string {
   const galera = database.engine === "galera";
   const settings: [string, string][] = [
     // Debian's own file binds to loopback; the mesh is the only other place that may reach the server.
@@ -55,10 +61,21 @@ export function serverConf(node: ServerConf, database: Pick<DatabaseConfig, "eng
     );
     // mariabackup logs in over the socket as the system user mysql: no password has to exist.
     if (database.sstMethod === "mariabackup") settings.push(["wsrep_sst_auth", '"mysql:"']);
-    const options = providerOptions({ "gmcast.listen_addr": `tcp://${node.meshAddress}:4567`, "ist.recv_bind": `${node.meshAddress}:4568`, ...database.options }, node.segment);
+    const options = providerOptions(
+      {
+        "gmcast.listen_addr": `tcp://${node.meshAddress}:4567`,
+        "ist.recv_bind": `${node.meshAddress}:4568`,
+        ...database.options,
+      },
+      node.segment,
+    );
     settings.push(["wsrep_provider_options", `"${options}"`]);
   }
   const given = Object.entries(database.variables);
   const names = new Set(given.map(([k]) => k));
-  return ["[mysqld]", ...[...settings.filter(([k]) => !names.has(k)), ...given].map(([k, v]) => `${k} = ${v}`), ""].join("\n");
+  return [
+    "[mysqld]",
+    ...[...settings.filter(([k]) => !names.has(k)), ...given].map(([k, v]) => `${k} = ${v}`),
+    "",
+  ].join("\n");
 }

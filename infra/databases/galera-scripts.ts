@@ -20,9 +20,16 @@ fail() {
   exit 1
 }`;
 
-/** Packages and configuration. Never restarts a server: what changed is taken up by the settings step, one node at a time. */
+/**
+ * Packages and configuration. Never restarts a server: what changed is taken up by the settings step, one node at a
+ * time.
+ */
 export function configureScript(conf: string, options: { sstMethod: string; galera: boolean }): string {
-  const packages = ["mariadb-server", ...(options.galera ? ["galera-4", "rsync"] : []), ...(options.sstMethod === "mariabackup" ? ["mariadb-backup", "socat"] : [])];
+  const packages = [
+    "mariadb-server",
+    ...(options.galera ? ["galera-4", "rsync"] : []),
+    ...(options.sstMethod === "mariabackup" ? ["mariadb-backup", "socat"] : []),
+  ];
   return `changed=0
 ${ensurePackages(packages)}
 # Socket activation, which a chroot install enables, would hold the port that the server wants.
@@ -45,7 +52,8 @@ until answers; do [ $SECONDS -lt $deadline ] || fail "mariadb does not answer wi
 
 /**
  * Starts the server and returns when the node stands in the primary component, its state transfer still to come. A new
- * cluster is founded only by the node that is told so, only when it never was a member of one, and only when no peer is up:
+ * cluster is founded only by the node that is told so, only when it never was a member of one, and only when no peer is
+ * up:
  * a replaced first node joins what is there, and a restarted one goes back by its own state.
  *
  * Nodes come in one after the other. Of two that knock at the same moment, gcomm takes one in and finds the other half
@@ -88,11 +96,15 @@ export function memberScript(timeoutSeconds: number): string {
 ${waitSynced(timeoutSeconds)}`;
 }
 
-/** How long a donor may stand without a transfer before it counts as left behind: the end of one takes well under a second. */
+/**
+ * How long a donor may stand without a transfer before it counts as left behind: the end of one takes well under a
+ * second.
+ */
 const LEFT_BEHIND_SECONDS = 10;
 
 /**
- * A transfer that ended while its donor was outside the primary component leaves the donor Donor/Desynced and not ready for
+ * A transfer that ended while its donor was outside the primary component leaves the donor Donor/Desynced and not ready
+ * for
  * good: only a restart brings it back, by an incremental transfer.
  */
 function waitSynced(timeoutSeconds: number): string {
@@ -113,7 +125,10 @@ until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_re
 done`;
 }
 
-/** Restarts a member that runs with other settings than its file; the address list alone is no reason, it counts at the next start. */
+/**
+ * Restarts a member that runs with other settings than its file; the address list alone is no reason, it counts at the
+ * next start.
+ */
 export function settingsScript(fingerprint: string, timeoutSeconds: number): string {
   return `${STATUS}
 file=/var/lib/mysql/meshbench-settings
@@ -125,14 +140,26 @@ echo ${fingerprint} > "$file"
 ${waitSynced(timeoutSeconds)}`;
 }
 
-/** Waits for the expected size, makes database and user (password on stdin, never in an argument), prints the facts as JSON. */
-export function readyScript(expected: { size: number; user: string; database: string; network: string; galera: boolean; timeoutSeconds: number }): string {
+/**
+ * Waits for the expected size, makes database and user (password on stdin, never in an argument), prints the facts as
+ * JSON.
+ */
+export function readyScript(expected: {
+  size: number;
+  user: string;
+  database: string;
+  network: string;
+  galera: boolean;
+  timeoutSeconds: number;
+}): string {
   const account = `'${expected.user}'@'${expected.network}'`;
-  const sizeWait = expected.galera ? `deadline=$((SECONDS + ${expected.timeoutSeconds}))
+  const sizeWait = expected.galera
+    ? `deadline=$((SECONDS + ${expected.timeoutSeconds}))
 until [ "$(status wsrep_cluster_size)" = ${expected.size} ]; do
   [ $SECONDS -lt $deadline ] || fail "the cluster has $(status wsrep_cluster_size) of ${expected.size} members after ${expected.timeoutSeconds} s"
   sleep 0.2
-done` : "";
+done`
+    : "";
   return `${STATUS}
 read -r password
 ${sizeWait}

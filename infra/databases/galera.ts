@@ -1,13 +1,23 @@
-/** MariaDB Galera on the database nodes: configure all, found on the first, join the others, then settings one by one. */
+/**
+ * MariaDB Galera on the database nodes: configure all, found on the first, join the others, then settings one by one.
+ */
 import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
-import type { Config } from "../config/schema.ts";
 import { CONNECTION_HEADROOM, maxThreads } from "../config/check.ts";
-import { onNode, type Node } from "../node.ts";
+import type { Config } from "../config/schema.ts";
 import { password } from "../identity.ts";
+import { type Node, onNode } from "../node.ts";
 import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts } from "./database.ts";
-import { serverConf, type ServerConf } from "./galera-conf.ts";
-import { configureScript, enterScript, memberScript, readyScript, settingsScript, SST_ACCOUNT_SCRIPT, standaloneScript } from "./galera-scripts.ts";
+import { type ServerConf, serverConf } from "./galera-conf.ts";
+import {
+  configureScript,
+  enterScript,
+  memberScript,
+  readyScript,
+  SST_ACCOUNT_SCRIPT,
+  settingsScript,
+  standaloneScript,
+} from "./galera-scripts.ts";
 
 /** Seconds until a join counts as failed; a state transfer of 12 GB over 100 Mbit/s takes 17 minutes. */
 const JOIN_TIMEOUT = 1800;
@@ -24,7 +34,13 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
   readonly ready: pulumi.Output<DatabaseFacts>;
   readonly dependencies: pulumi.Resource[];
 
-  constructor(nodes: Node[], config: Config, clusterName: string, after: pulumi.Resource[], opts?: pulumi.ComponentResourceOptions) {
+  constructor(
+    nodes: Node[],
+    config: Config,
+    clusterName: string,
+    after: pulumi.Resource[],
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
     super("meshbench:databases:MariaDb", "database", {}, opts);
     const galera = config.database.engine === "galera";
     this.engine = config.database.engine;
@@ -32,36 +48,88 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
     this.credentials = { user: DATABASE_USER, password: password("database-password", { parent: this }) };
 
     const confs = nodes.map((node) => confOf(node, nodes, config, clusterName));
-    const configured = nodes.map((node, i) => onNode(`${node.name}-mariadb-conf`, node, {
-      script: configureScript(serverConf(confs[i]!, config.database), { sstMethod: config.database.sstMethod, galera }),
-    }, { parent: this, dependsOn: after }));
+    const configured = nodes.map((node, i) =>
+      onNode(
+        `${node.name}-mariadb-conf`,
+        node,
+        {
+          script: configureScript(serverConf(confs[i]!, config.database), {
+            sstMethod: config.database.sstMethod,
+            galera,
+          }),
+        },
+        { parent: this, dependsOn: after },
+      ),
+    );
     const running = galera ? this.cluster(nodes, confs, config, configured) : [this.standalone(nodes[0]!, configured)];
-    const ready = onNode("database-ready", nodes[0]!, {
-      script: readyScript({ size: nodes.length, user: DATABASE_USER, database: DATABASE_NAME, network: config.mesh.network.replace(/\.0\/24$/, ".%"), galera, timeoutSeconds: START_TIMEOUT }),
-      stdin: pulumi.interpolate`${this.credentials.password}\n`,
-    }, { parent: this, dependsOn: running });
+    const ready = onNode(
+      "database-ready",
+      nodes[0]!,
+      {
+        script: readyScript({
+          size: nodes.length,
+          user: DATABASE_USER,
+          database: DATABASE_NAME,
+          network: config.mesh.network.replace(/\.0\/24$/, ".%"),
+          galera,
+          timeoutSeconds: START_TIMEOUT,
+        }),
+        stdin: pulumi.interpolate`${this.credentials.password}\n`,
+      },
+      { parent: this, dependsOn: running },
+    );
     this.ready = ready.stdout.apply((text) => parseFacts(text));
     this.dependencies = [ready];
     this.registerOutputs();
   }
 
   private standalone(node: Node, configured: pulumi.Resource[]): pulumi.Resource {
-    return onNode(`${node.name}-mariadb`, node, { script: standaloneScript(START_TIMEOUT), triggers: configured.map((c) => c.urn) }, { parent: this, dependsOn: configured });
+    return onNode(
+      `${node.name}-mariadb`,
+      node,
+      { script: standaloneScript(START_TIMEOUT), triggers: configured.map((c) => c.urn) },
+      { parent: this, dependsOn: configured },
+    );
   }
 
-  /** Nodes come in one by one, their state transfers overlap; a restart for changed settings goes from node to node, so that a quorum stays up. */
-  private cluster(nodes: Node[], confs: ServerConf[], config: Config, configured: pulumi.Resource[]): pulumi.Resource[] {
-    const enter = (node: Node, founder: boolean, dependsOn: pulumi.Resource[]): pulumi.Resource => onNode(`${node.name}-galera-enter`, node, {
-      script: enterScript({ founder, peers: nodes.filter((n) => n !== node).map((n) => n.meshAddress), timeoutSeconds: ENTER_TIMEOUT }),
-    }, { parent: this, dependsOn });
+  /**
+   * Nodes come in one by one, their state transfers overlap; a restart for changed settings goes from node to node, so
+   * that a quorum stays up.
+   */
+  private cluster(
+    nodes: Node[],
+    confs: ServerConf[],
+    config: Config,
+    configured: pulumi.Resource[],
+  ): pulumi.Resource[] {
+    const enter = (node: Node, founder: boolean, dependsOn: pulumi.Resource[]): pulumi.Resource =>
+      onNode(
+        `${node.name}-galera-enter`,
+        node,
+        {
+          script: enterScript({
+            founder,
+            peers: nodes.filter((n) => n !== node).map((n) => n.meshAddress),
+            timeoutSeconds: ENTER_TIMEOUT,
+          }),
+        },
+        { parent: this, dependsOn },
+      );
     const member = (node: Node, entered: pulumi.Resource): pulumi.Resource =>
-      onNode(`${node.name}-galera`, node, { script: memberScript(JOIN_TIMEOUT), timeoutSeconds: 2 * JOIN_TIMEOUT }, { parent: this, dependsOn: [entered] });
+      onNode(
+        `${node.name}-galera`,
+        node,
+        { script: memberScript(JOIN_TIMEOUT), timeoutSeconds: 2 * JOIN_TIMEOUT },
+        { parent: this, dependsOn: [entered] },
+      );
 
     const [first, ...others] = nodes;
     const founder = member(first!, enter(first!, true, configured));
     const settled: pulumi.Resource[] = [founder];
     if (config.database.sstMethod === "mariabackup")
-      settled.push(onNode("sst-account", first!, { script: SST_ACCOUNT_SCRIPT }, { parent: this, dependsOn: [founder] }));
+      settled.push(
+        onNode("sst-account", first!, { script: SST_ACCOUNT_SCRIPT }, { parent: this, dependsOn: [founder] }),
+      );
     let before = [...settled];
     for (const node of others) {
       const entered = enter(node, false, before);
@@ -69,9 +137,17 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
       before = [entered];
     }
     for (const [i, node] of nodes.entries()) {
-      settled.push(onNode(`${node.name}-settings`, node, {
-        script: settingsScript(fingerprint(confs[i]!, config), JOIN_TIMEOUT), timeoutSeconds: 2 * JOIN_TIMEOUT,
-      }, { parent: this, dependsOn: i === 0 ? [...settled] : [...settled.slice(-1)] }));
+      settled.push(
+        onNode(
+          `${node.name}-settings`,
+          node,
+          {
+            script: settingsScript(fingerprint(confs[i]!, config), JOIN_TIMEOUT),
+            timeoutSeconds: 2 * JOIN_TIMEOUT,
+          },
+          { parent: this, dependsOn: i === 0 ? [...settled] : [...settled.slice(-1)] },
+        ),
+      );
     }
     return settled;
   }
@@ -79,7 +155,10 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
 
 function confOf(node: Node, nodes: Node[], config: Config, clusterName: string): ServerConf {
   return {
-    nodeName: node.name, meshAddress: node.meshAddress, clusterName, segment: node.segment,
+    nodeName: node.name,
+    meshAddress: node.meshAddress,
+    clusterName,
+    segment: node.segment,
     members: nodes.map((n) => n.meshAddress),
     maxConnections: Math.max(MIN_CONNECTIONS, maxThreads(config) + CONNECTION_HEADROOM),
   };
@@ -87,7 +166,10 @@ function confOf(node: Node, nodes: Node[], config: Config, clusterName: string):
 
 /** Of everything that a running server would have to be restarted for: the list of members is not part of it. */
 function fingerprint(conf: ServerConf, config: Config): string {
-  return createHash("sha256").update(serverConf({ ...conf, members: [] }, config.database)).digest("hex").slice(0, 16);
+  return createHash("sha256")
+    .update(serverConf({ ...conf, members: [] }, config.database))
+    .digest("hex")
+    .slice(0, 16);
 }
 
 function parseFacts(text: string): DatabaseFacts {

@@ -1,9 +1,14 @@
-/** What the mesh really does: round trips, path MTU and throughput between every pair of nodes, measured before each run. */
+/**
+ * What the mesh really does: round trips, path MTU and throughput between every pair of nodes, measured before each
+ * run.
+ */
 import * as pulumi from "@pulumi/pulumi";
-import { onNode, type Node } from "../node.ts";
-import { asText, parseMeasured, type PairMeasure } from "./measured.ts";
+import { type Node, onNode } from "../node.ts";
+import { asText, type PairMeasure, parseMeasured } from "./measured.ts";
 
-/** Prints one line per peer: name, ping's summary and loss, the largest packet that passes unfragmented, the throughput. */
+/**
+ * Prints one line per peer: name, ping's summary and loss, the largest packet that passes unfragmented, the throughput.
+ */
 export function rttScript(peers: { name: string; meshAddress: string }[], mtu: number): string {
   const sizes = [...new Set([mtu, 1412, 1400, 1380, 1280].filter((s) => s <= mtu))];
   return `probe() {
@@ -20,7 +25,9 @@ ${peers.map((p) => `probe ${p.name} ${p.meshAddress} &`).join("\n")}
 wait`;
 }
 
-/** A server for the others' throughput tests that ends by itself: nothing listens any more when the load has long begun. */
+/**
+ * A server for the others' throughput tests that ends by itself: nothing listens any more when the load has long begun.
+ */
 export function serverScript(meshAddress: string): string {
   return `systemctl stop meshbench-iperf.service 2>/dev/null || true
 systemctl reset-failed meshbench-iperf.service 2>/dev/null || true
@@ -45,19 +52,42 @@ export class MeshMeasurement extends pulumi.ComponentResource {
     super("meshbench:mesh:Measurement", "mesh-measured", {}, opts);
     const others = (node: Node): Node[] => nodes.filter((n) => n !== node);
     const triggers = [runKey];
-    const rtts = nodes.map((node) => onNode(`${node.name}-rtt`, node, {
-      script: `${serverScript(node.meshAddress)}\n${rttScript(others(node), mtu)}`, triggers,
-    }, { parent: this }));
+    const rtts = nodes.map((node) =>
+      onNode(
+        `${node.name}-rtt`,
+        node,
+        {
+          script: `${serverScript(node.meshAddress)}\n${rttScript(others(node), mtu)}`,
+          triggers,
+        },
+        { parent: this },
+      ),
+    );
     const megabytes = nodes.length > 5 ? 1 : 4;
     const flows: ReturnType<typeof onNode>[] = [];
     for (const [i, node] of nodes.entries()) {
       if (i === 0) continue;
-      flows.push(onNode(`${node.name}-throughput`, node, {
-        script: throughputScript(nodes.slice(0, i), megabytes), triggers,
-      }, { parent: this, dependsOn: [...rtts, ...flows.slice(-1)] }));
+      flows.push(
+        onNode(
+          `${node.name}-throughput`,
+          node,
+          {
+            script: throughputScript(nodes.slice(0, i), megabytes),
+            triggers,
+          },
+          { parent: this, dependsOn: [...rtts, ...flows.slice(-1)] },
+        ),
+      );
     }
-    this.matrix = pulumi.all([pulumi.all(rtts.map((r) => r.stdout)), pulumi.all(flows.map((f) => f.stdout))])
-      .apply(([rtt, flow]) => parseMeasured(nodes.map((n) => n.name), rtt.map(asText), flow.map(asText)));
+    this.matrix = pulumi
+      .all([pulumi.all(rtts.map((r) => r.stdout)), pulumi.all(flows.map((f) => f.stdout))])
+      .apply(([rtt, flow]) =>
+        parseMeasured(
+          nodes.map((n) => n.name),
+          rtt.map(asText),
+          flow.map(asText),
+        ),
+      );
     this.registerOutputs({ matrix: this.matrix });
   }
 }

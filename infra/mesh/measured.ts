@@ -22,22 +22,30 @@ export function parseMeasured(names: string[], rtts: string[], flows: string[]):
       if (m) throughput.set(m[2] === "to" ? `${names[i + 1]} ${m[1]}` : `${m[1]} ${names[i + 1]}`, Number(m[3]));
     }
   }
-  return names.flatMap((from, i) => (rtts[i] ?? "").split("\n").flatMap((line): PairMeasure[] => {
-    const m = /^rtt (\S+) (\S+) ([\d.]+) (\S+)$/.exec(line.trim());
-    if (!m) return [];
-    const [min, avg, max, mdev] = m[2]!.split("/").map(Number);
-    return [{
-      from, to: m[1]!,
-      rttMs: m[2] === "-" ? null : { min: min!, avg: avg!, max: max!, mdev: mdev! },
-      lossPercent: Number(m[3]),
-      pathMtu: m[4] === "-" ? null : Number(m[4]),
-      mbitPerSecond: throughput.get(`${from} ${m[1]}`) ?? null,
-    }];
-  }));
+  return names.flatMap((from, i) =>
+    (rtts[i] ?? "").split("\n").flatMap((line): PairMeasure[] => {
+      const m = /^rtt (\S+) (\S+) ([\d.]+) (\S+)$/.exec(line.trim());
+      if (!m) return [];
+      const [min, avg, max, mdev] = m[2]!.split("/").map(Number);
+      return [
+        {
+          from,
+          to: m[1]!,
+          rttMs: m[2] === "-" ? null : { min: min!, avg: avg!, max: max!, mdev: mdev! },
+          lossPercent: Number(m[3]),
+          pathMtu: m[4] === "-" ? null : Number(m[4]),
+          mbitPerSecond: throughput.get(`${from} ${m[1]}`) ?? null,
+        },
+      ];
+    }),
+  );
 }
 
 /** Highest and lowest average round trip between nodes of two different sites, ms; null when there is one site. */
-export function betweenSites(matrix: PairMeasure[], siteOf: Record<string, string>): { min: number; max: number } | null {
+export function betweenSites(
+  matrix: PairMeasure[],
+  siteOf: Record<string, string>,
+): { min: number; max: number } | null {
   const values = matrix.filter((p) => siteOf[p.from] !== siteOf[p.to] && p.rttMs).map((p) => p.rttMs!.avg);
   return values.length === 0 ? null : { min: Math.min(...values), max: Math.max(...values) };
 }

@@ -10,17 +10,20 @@ function fnv1a(text: string): number {
 export const SLOTS = 16;
 
 /**
- * Which sixteenth of the mesh's /24 each site has. Given slots are kept; the others are derived from the site's name and
+ * Which sixteenth of the mesh's /24 each site has. Given slots are kept; the others are derived from the site's name
+ * and
  * move on to the next free one when taken, in the order of the configuration: a site added at the end moves nobody.
  * Throws a sentence when a slot is given twice or there are more sites than slots.
  */
 export function meshSlots(sites: { name: string; meshSlot?: number | undefined }[]): Record<string, number> {
-  if (sites.length > SLOTS) throw new RangeError(`meshbench:sites has ${sites.length} sites, allowed are at most ${SLOTS}`);
+  if (sites.length > SLOTS)
+    throw new RangeError(`meshbench:sites has ${sites.length} sites, allowed are at most ${SLOTS}`);
   const taken = new Map<number, string>();
   for (const site of sites) {
     if (site.meshSlot === undefined) continue;
     const other = taken.get(site.meshSlot);
-    if (other !== undefined) throw new RangeError(`meshbench:sites: "${other}" and "${site.name}" both have meshSlot ${site.meshSlot}`);
+    if (other !== undefined)
+      throw new RangeError(`meshbench:sites: "${other}" and "${site.name}" both have meshSlot ${site.meshSlot}`);
     taken.set(site.meshSlot, site.name);
   }
   for (const site of sites) {
@@ -32,7 +35,9 @@ export function meshSlots(sites: { name: string; meshSlot?: number | undefined }
   return Object.fromEntries([...taken].map(([slot, name]) => [name, slot]));
 }
 
-/** host: 1..14; 0 and 15 stay free, so that slot 0 never hands out the network's address nor slot 15 the broadcast one. */
+/**
+ * host: 1..14; 0 and 15 stay free, so that slot 0 never hands out the network's address nor slot 15 the broadcast one.
+ */
 export function meshAddress(network: string, slot: number, host: number): string {
   if (host < 1 || host > 14) throw new RangeError(`a site has 14 mesh addresses, host number ${host} is none of them`);
   return network.replace(/\.0\/24$/, `.${slot * 16 + host}`);
@@ -57,25 +62,34 @@ export interface Peer {
   keepaliveSeconds?: number;
 }
 
-/** Peers of one node. A node behind NAT calls out and keeps its mapping open; the reachable side leaves its endpoint out. */
+/**
+ * Peers of one node. A node behind NAT calls out and keeps its mapping open; the reachable side leaves its endpoint
+ * out.
+ */
 export function peersOf(self: MeshNode, all: MeshNode[], port: number, keepaliveSeconds: number): Peer[] {
-  return all.filter((n) => n.name !== self.name).map((peer) => {
-    const sameSite = peer.site === self.site;
-    const reachable = sameSite || !peer.behindNat;
-    return {
-      name: peer.name,
-      allowedIp: `${peer.meshAddress}/32`,
-      ...(reachable ? { endpoint: `${sameSite ? peer.lanAddress : peer.publicAddress}:${port}` } : {}),
-      ...(self.behindNat && !sameSite ? { keepaliveSeconds } : {}),
-    };
-  });
+  return all
+    .filter((n) => n.name !== self.name)
+    .map((peer) => {
+      const sameSite = peer.site === self.site;
+      const reachable = sameSite || !peer.behindNat;
+      return {
+        name: peer.name,
+        allowedIp: `${peer.meshAddress}/32`,
+        ...(reachable ? { endpoint: `${sameSite ? peer.lanAddress : peer.publicAddress}:${port}` } : {}),
+        ...(self.behindNat && !sameSite ? { keepaliveSeconds } : {}),
+      };
+    });
 }
 
 /**
- * Whether this node speaks first to that peer. WireGuard retries a handshake after five seconds, and two that are begun at
+ * Whether this node speaks first to that peer. WireGuard retries a handshake after five seconds, and two that are begun
+ * at
  * the same moment from both ends can cross and be lost: so one side begins, the one behind NAT or else the lower name.
  */
-export function begins(self: { name: string; site: string; behindNat: boolean }, peer: { name: string; site: string; behindNat: boolean }): boolean {
+export function begins(
+  self: { name: string; site: string; behindNat: boolean },
+  peer: { name: string; site: string; behindNat: boolean },
+): boolean {
   const hidden = (a: typeof self, b: typeof self): boolean => a.behindNat && a.site !== b.site;
   if (hidden(self, peer) !== hidden(peer, self)) return hidden(self, peer);
   return self.name < peer.name;
@@ -87,8 +101,15 @@ export function unreachablePairs(sites: { name: string; behindNat: boolean }[]):
   return hidden.flatMap((a, i) => hidden.slice(i + 1).map((b): [string, string] => [a.name, b.name]));
 }
 
-/** wg-quick's file. The private key stays in its own file on the node, where it was made, and is read when the interface comes up. */
-export function wireguardConf(self: { meshAddress: string }, peers: (Peer & { publicKey: string })[], options: { port: number; mtu: number }): string {
+/**
+ * wg-quick's file. The private key stays in its own file on the node, where it was made, and is read when the interface
+ * comes up.
+ */
+export function wireguardConf(
+  self: { meshAddress: string },
+  peers: (Peer & { publicKey: string })[],
+  options: { port: number; mtu: number },
+): string {
   const lines = [
     "[Interface]",
     `Address = ${self.meshAddress}/24`,

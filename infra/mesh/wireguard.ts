@@ -1,9 +1,9 @@
 /** The mesh on the nodes: keys are made where they are used, only public ones leave. */
 import * as pulumi from "@pulumi/pulumi";
 import type { MeshConfig } from "../config/schema.ts";
-import { onNode, type Node } from "../node.ts";
+import { type Node, onNode } from "../node.ts";
 import { ensurePackages, writeFile } from "../scripts.ts";
-import { begins, peersOf, wireguardConf, type MeshNode } from "./plan.ts";
+import { begins, type MeshNode, peersOf, wireguardConf } from "./plan.ts";
 
 /** Prints the public key. The pair survives every later run of the step. */
 export function keyScript(): string {
@@ -36,7 +36,10 @@ fi`;
 }
 
 /** Returns when every peer has answered through the tunnel; names those that did not within the bound. */
-export function reachScript(peers: { name: string; meshAddress: string; begins: boolean }[], timeoutSeconds = 60): string {
+export function reachScript(
+  peers: { name: string; meshAddress: string; begins: boolean }[],
+  timeoutSeconds = 60,
+): string {
   return `deadline=$((SECONDS + ${timeoutSeconds}))
 called() { wg show wg0 dump | awk -v ip="$1/32" '$4 == ip && $5 > 0 { found = 1 } END { exit !found }'; }
 reach() {
@@ -59,24 +62,57 @@ export class Mesh extends pulumi.ComponentResource {
 
   constructor(nodes: Node[], config: MeshConfig, opts?: pulumi.ComponentResourceOptions) {
     super("meshbench:mesh:WireGuard", "mesh", {}, opts);
-    const keys = new Map(nodes.map((node) => [node.name, onNode(`${node.name}-wg-key`, node, { script: keyScript() }, { parent: this })]));
-    const described = pulumi.all(nodes.map((node) =>
-      pulumi.all([node.lanAddress, node.publicAddress, keys.get(node.name)!.stdout]).apply(([lanAddress, publicAddress, key]) => ({
-        name: node.name, site: node.site, meshAddress: node.meshAddress, behindNat: node.behindNat, lanAddress, publicAddress, publicKey: key.trim(),
-      }))));
-    const interfaces = nodes.map((node) => onNode(`${node.name}-wg`, node, {
-      script: described.apply((all) => interfaceScript(confFor(node.name, all, config))),
-    }, { parent: this }));
-    this.ready = nodes.map((node) => onNode(`${node.name}-wg-ready`, node, {
-      script: reachScript(nodes.filter((n) => n !== node).map((peer) => ({ name: peer.name, meshAddress: peer.meshAddress, begins: begins(node, peer) }))),
-    }, { parent: this, dependsOn: interfaces }));
+    const keys = new Map(
+      nodes.map((node) => [node.name, onNode(`${node.name}-wg-key`, node, { script: keyScript() }, { parent: this })]),
+    );
+    const described = pulumi.all(
+      nodes.map((node) =>
+        pulumi
+          .all([node.lanAddress, node.publicAddress, keys.get(node.name)!.stdout])
+          .apply(([lanAddress, publicAddress, key]) => ({
+            name: node.name,
+            site: node.site,
+            meshAddress: node.meshAddress,
+            behindNat: node.behindNat,
+            lanAddress,
+            publicAddress,
+            publicKey: key.trim(),
+          })),
+      ),
+    );
+    const interfaces = nodes.map((node) =>
+      onNode(
+        `${node.name}-wg`,
+        node,
+        {
+          script: described.apply((all) => interfaceScript(confFor(node.name, all, config))),
+        },
+        { parent: this },
+      ),
+    );
+    this.ready = nodes.map((node) =>
+      onNode(
+        `${node.name}-wg-ready`,
+        node,
+        {
+          script: reachScript(
+            nodes
+              .filter((n) => n !== node)
+              .map((peer) => ({ name: peer.name, meshAddress: peer.meshAddress, begins: begins(node, peer) })),
+          ),
+        },
+        { parent: this, dependsOn: interfaces },
+      ),
+    );
     this.registerOutputs();
   }
 }
 
 function confFor(name: string, all: (MeshNode & { publicKey: string })[], config: MeshConfig): string {
   const self = all.find((n) => n.name === name)!;
-  const peers = peersOf(self, all, config.port, config.keepaliveSeconds)
-    .map((peer) => ({ ...peer, publicKey: all.find((n) => n.name === peer.name)!.publicKey }));
+  const peers = peersOf(self, all, config.port, config.keepaliveSeconds).map((peer) => ({
+    ...peer,
+    publicKey: all.find((n) => n.name === peer.name)!.publicKey,
+  }));
   return wireguardConf(self, peers, config);
 }

@@ -14,10 +14,25 @@ export const passed = (check: string, message: string): Check => ({ check, ok: t
 export const failed = (check: string, message: string): Check => ({ check, ok: false, message });
 export const skipped = (check: string, message: string): Check => ({ check, ok: true, skipped: true, message });
 
-const NETWORK = new Set(["ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "TimeoutError", "UND_ERR_CONNECT_TIMEOUT"]);
+const NETWORK = new Set([
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENETUNREACH",
+  "EHOSTUNREACH",
+  "ETIMEDOUT",
+  "TimeoutError",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 
 /** Whether nothing was reached at all, which says nothing about the configuration. */
 export function isNetworkError(error: unknown): boolean {
   const { code, name, cause, errors } = error as { code?: string; name?: string; cause?: unknown; errors?: unknown[] };
-  return NETWORK.has(code ?? "") || NETWORK.has(name ?? "") || (cause !== undefined && cause !== error && isNetworkError(cause)) || (errors ?? []).some(isNetworkError);
+  return (
+    NETWORK.has(code ?? "") ||
+    NETWORK.has(name ?? "") ||
+    (cause !== undefined && cause !== error && isNetworkError(cause)) ||
+    (errors ?? []).some(isNetworkError)
+  );
 }

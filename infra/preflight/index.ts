@@ -8,10 +8,16 @@ import type { Check } from "./check.ts";
 export type { Check } from "./check.ts";
 
 /** Every question and its answer; for a program that shows them. Loads a cloud's client only where a site needs it. */
-export async function runPreflight(config: Config, plans: NodePlan[], owned: { project: string; stack: string }): Promise<Check[]> {
+export async function runPreflight(
+  config: Config,
+  plans: NodePlan[],
+  owned: { project: string; stack: string },
+): Promise<Check[]> {
   const checks: Promise<Check[]>[] = [];
-  if (config.sites.some((site) => site.kind === "aws")) checks.push(import("./aws.ts").then(({ checkAwsSites }) => checkAwsSites(config, plans, owned)));
-  if (config.sites.some((site) => site.kind === "proxmox")) checks.push(import("./proxmox.ts").then(({ checkProxmoxSites }) => checkProxmoxSites(config, plans, owned)));
+  if (config.sites.some((site) => site.kind === "aws"))
+    checks.push(import("./aws.ts").then(({ checkAwsSites }) => checkAwsSites(config, plans, owned)));
+  if (config.sites.some((site) => site.kind === "proxmox"))
+    checks.push(import("./proxmox.ts").then(({ checkProxmoxSites }) => checkProxmoxSites(config, plans, owned)));
   return (await Promise.all(checks)).flat();
 }
 
@@ -19,8 +25,10 @@ export async function runPreflight(config: Config, plans: NodePlan[], owned: { p
 export async function preflight(config: Config, plans: NodePlan[]): Promise<void> {
   if (!config.preflight) return;
   const checks = await runPreflight(config, plans, { project: pulumi.getProject(), stack: pulumi.getStack() });
-  for (const { check, message } of checks.filter((c) => c.skipped)) await pulumi.log.warn(`not checked beforehand: ${check}: ${message}`);
+  for (const { check, message } of checks.filter((c) => c.skipped))
+    await pulumi.log.warn(`not checked beforehand: ${check}: ${message}`);
   const failures = checks.filter((c) => !c.ok).map((c) => c.message);
   const last = failures.pop();
-  if (last !== undefined) throw new ConfigError([...failures, `${last} (meshbench:preflight false goes on without asking)`]);
+  if (last !== undefined)
+    throw new ConfigError([...failures, `${last} (meshbench:preflight false goes on without asking)`]);
 }

@@ -1,30 +1,66 @@
 /** Asks Proxmox hosts, before anything is created, whether they could do what the configuration wants. Reads only. */
 import { connect } from "node:net";
-import { loginOf, needsRoot, profileOf, type ProxmoxSite } from "../config/proxmox.ts";
+import { loginOf, needsRoot, type ProxmoxSite, profileOf } from "../config/proxmox.ts";
 import type { Config } from "../config/schema.ts";
-import { callProxmox, ProxmoxError, type ProxmoxApi } from "../sites/proxmox-api.ts";
-import { guestTags, imageOf, planGuests, type GuestPlan } from "../sites/proxmox-plan.ts";
+import { callProxmox, type ProxmoxApi, type ProxmoxError } from "../sites/proxmox-api.ts";
+import { type GuestPlan, guestTags, imageOf, planGuests } from "../sites/proxmox-plan.ts";
 import type { NodePlan } from "../topology.ts";
-import { failed, passed, skipped, type Check } from "./check.ts";
+import { type Check, failed, passed, skipped } from "./check.ts";
 
 export type Ask = <T>(path: string) => Promise<T>;
 
-interface Storage { storage: string; content: string; active?: number; enabled?: number; avail?: number }
-interface Guest { vmid: number; name?: string; tags?: string; node?: string }
+interface Storage {
+  storage: string;
+  content: string;
+  active?: number;
+  enabled?: number;
+  avail?: number;
+}
+interface Guest {
+  vmid: number;
+  name?: string;
+  tags?: string;
+  node?: string;
+}
 
 /** The oldest version with `import` as a content type of storages. */
 const OLDEST = 8;
 
-export async function checkProxmoxSites(config: Config, plans: NodePlan[], owned: { stack: string }, ask?: (site: ProxmoxSite) => Ask): Promise<Check[]> {
-  const sites = config.sites.flatMap((site, i) => (site.kind === "proxmox" ? [{ site, key: `meshbench:sites[${i}]` }] : []));
-  const all = await Promise.all(sites.map(({ site, key }) => {
-    const api: ProxmoxApi = { endpoint: site.endpoint!, login: loginOf(site, config), insecure: site.insecure };
-    return checkSite(site, key, planGuests(site, plans.filter((p) => p.site === site.name), owned.stack), owned.stack, ask ? ask(site) : (path) => callProxmox(api, "GET", path));
-  }));
+export async function checkProxmoxSites(
+  config: Config,
+  plans: NodePlan[],
+  owned: { stack: string },
+  ask?: (site: ProxmoxSite) => Ask,
+): Promise<Check[]> {
+  const sites = config.sites.flatMap((site, i) =>
+    site.kind === "proxmox" ? [{ site, key: `meshbench:sites[${i}]` }] : [],
+  );
+  const all = await Promise.all(
+    sites.map(({ site, key }) => {
+      const api: ProxmoxApi = { endpoint: site.endpoint!, login: loginOf(site, config), insecure: site.insecure };
+      return checkSite(
+        site,
+        key,
+        planGuests(
+          site,
+          plans.filter((p) => p.site === site.name),
+          owned.stack,
+        ),
+        owned.stack,
+        ask ? ask(site) : (path) => callProxmox(api, "GET", path),
+      );
+    }),
+  );
   return all.flat();
 }
 
-async function checkSite(site: ProxmoxSite, key: string, guests: GuestPlan[], stack: string, ask: Ask): Promise<Check[]> {
+async function checkSite(
+  site: ProxmoxSite,
+  key: string,
+  guests: GuestPlan[],
+  stack: string,
+  ask: Ask,
+): Promise<Check[]> {
   const api = await apiCheck(site, key, ask);
   if (!api.ok) return [api];
   const hypervisor = await asked(`node ${site.hypervisor}`, key, () => hypervisorCheck(site, key, guests, ask));
@@ -45,7 +81,12 @@ async function asked(check: string, key: string, question: () => Promise<Check[]
     return await question();
   } catch (error) {
     const { status, message } = error as ProxmoxError;
-    return [skipped(check, status === 403 ? `the login of ${key} may not ask for it (${message})` : `could not be asked (${message})`)];
+    return [
+      skipped(
+        check,
+        status === 403 ? `the login of ${key} may not ask for it (${message})` : `could not be asked (${message})`,
+      ),
+    ];
   }
 }
 
@@ -59,9 +100,20 @@ async function apiCheck(site: ProxmoxSite, key: string, ask: Ask): Promise<Check
   } catch (error) {
     const { status, message } = error as ProxmoxError;
     const secret = needsRoot(site) ? "meshbench:proxmoxPassword" : "meshbench:proxmoxToken";
-    if (status === 401) return failed(check, `${secret} is not accepted by ${site.endpoint}: it is wrong, has expired or was removed; make another one and set it with --secret`);
-    if (/certificate|altname|self.signed|issuer/i.test(message)) return failed(check, `${key}.endpoint ${site.endpoint} shows a certificate that is not trusted (${message}): name its authority in NODE_EXTRA_CA_CERTS and SSL_CERT_FILE, or set ${key}.insecure to true`);
-    return failed(check, `${key}.endpoint ${site.endpoint} does not answer as a Proxmox API (${message}): are host and port right, and can this machine reach them?`);
+    if (status === 401)
+      return failed(
+        check,
+        `${secret} is not accepted by ${site.endpoint}: it is wrong, has expired or was removed; make another one and set it with --secret`,
+      );
+    if (/certificate|altname|self.signed|issuer/i.test(message))
+      return failed(
+        check,
+        `${key}.endpoint ${site.endpoint} shows a certificate that is not trusted (${message}): name its authority in NODE_EXTRA_CA_CERTS and SSL_CERT_FILE, or set ${key}.insecure to true`,
+      );
+    return failed(
+      check,
+      `${key}.endpoint ${site.endpoint} does not answer as a Proxmox API (${message}): are host and port right, and can this machine reach them?`,
+    );
   }
 }
 
@@ -69,12 +121,25 @@ async function hypervisorCheck(site: ProxmoxSite, key: string, guests: GuestPlan
   const check = `node ${site.hypervisor}`;
   const nodes = await ask<{ node: string; status?: string; maxmem?: number; maxcpu?: number }[]>("/nodes");
   const node = nodes.find((n) => n.node === site.hypervisor);
-  if (!node) return [failed(check, `${key}.hypervisor is "${site.hypervisor}", allowed is one of ${nodes.map((n) => n.node).join(", ")}`)];
-  if (node.status !== undefined && node.status !== "online") return [failed(check, `${key}.hypervisor ${site.hypervisor} is ${node.status}`)];
+  if (!node)
+    return [
+      failed(
+        check,
+        `${key}.hypervisor is "${site.hypervisor}", allowed is one of ${nodes.map((n) => n.node).join(", ")}`,
+      ),
+    ];
+  if (node.status !== undefined && node.status !== "online")
+    return [failed(check, `${key}.hypervisor ${site.hypervisor} is ${node.status}`)];
   const wanted = guests.length * site.memoryMb * 2 ** 20;
   if (node.maxmem !== undefined && wanted > node.maxmem)
-    return [failed(check, `${key}.memoryMb: ${guests.length} guests of ${site.memoryMb} MiB need more than the ${Math.floor(node.maxmem / 2 ** 20)} MiB that ${site.hypervisor} has`)];
-  if (node.maxcpu !== undefined && site.cores > node.maxcpu) return [failed(check, `${key}.cores is ${site.cores}, but ${site.hypervisor} has ${node.maxcpu}`)];
+    return [
+      failed(
+        check,
+        `${key}.memoryMb: ${guests.length} guests of ${site.memoryMb} MiB need more than the ${Math.floor(node.maxmem / 2 ** 20)} MiB that ${site.hypervisor} has`,
+      ),
+    ];
+  if (node.maxcpu !== undefined && site.cores > node.maxcpu)
+    return [failed(check, `${key}.cores is ${site.cores}, but ${site.hypervisor} has ${node.maxcpu}`)];
   return [passed(check, `${site.hypervisor} is online`)];
 }
 
@@ -82,29 +147,66 @@ async function storageChecks(site: ProxmoxSite, key: string, guests: GuestPlan[]
   const storages = await ask<Storage[]>(`/nodes/${site.hypervisor}/storage`);
   const guestContent = site.guest === "vm" ? "images" : "rootdir";
   const wanted: { key: string; name: string; content: string; gb: number }[] = [
-    { key: `${key}.imageDatastore`, name: site.imageDatastore, content: site.guest === "vm" ? "import" : "vztmpl", gb: 1 },
+    {
+      key: `${key}.imageDatastore`,
+      name: site.imageDatastore,
+      content: site.guest === "vm" ? "import" : "vztmpl",
+      gb: 1,
+    },
     { key: `${key}.datastore`, name: site.datastore, content: guestContent, gb: site.diskGb * guests.length },
-    ...guests.flatMap((g, i) => (g.storage?.profile.datastore === undefined ? [] : [{ key: `${key}.profiles.${profileOf(site, i)?.name ?? g.storage.name}.datastore`, name: g.storage.profile.datastore, content: guestContent, gb: g.storage.profile.sizeGb ?? 0 }])),
-    ...(site.snippets === undefined ? [] : [{ key: `${key}.snippets`, name: site.snippets, content: "snippets", gb: 0 }]),
+    ...guests.flatMap((g, i) =>
+      g.storage?.profile.datastore === undefined
+        ? []
+        : [
+            {
+              key: `${key}.profiles.${profileOf(site, i)?.name ?? g.storage.name}.datastore`,
+              name: g.storage.profile.datastore,
+              content: guestContent,
+              gb: g.storage.profile.sizeGb ?? 0,
+            },
+          ],
+    ),
+    ...(site.snippets === undefined
+      ? []
+      : [{ key: `${key}.snippets`, name: site.snippets, content: "snippets", gb: 0 }]),
   ];
   const seen = new Set<string>();
-  return wanted.filter((w) => !seen.has(w.key) && seen.add(w.key)).map((w) => {
-    const check = `storage ${w.name} (${w.content})`;
-    const found = storages.find((s) => s.storage === w.name);
-    if (!found) return failed(check, `${w.key} is "${w.name}", allowed is one of ${storages.map((s) => s.storage).join(", ") || "none: the login sees no storage"}`);
-    const content = found.content.split(",");
-    if (!content.includes(w.content))
-      return failed(check, `${w.key} is "${w.name}", whose content types are ${found.content}: switch on "${w.content}" for it (Datacenter, Storage, Edit), or name another storage`);
-    if (found.active === 0 || found.enabled === 0) return failed(check, `${w.key} is "${w.name}", which is not in service on ${site.hypervisor}`);
-    return passed(check, found.avail === undefined ? `holds ${w.content}` : `holds ${w.content}, ${Math.floor(found.avail / 2 ** 30)} GiB free${found.avail / 2 ** 30 < w.gb ? `, less than the ${w.gb} GiB of all disks together (thin volumes grow into it)` : ""}`);
-  });
+  return wanted
+    .filter((w) => !seen.has(w.key) && seen.add(w.key))
+    .map((w) => {
+      const check = `storage ${w.name} (${w.content})`;
+      const found = storages.find((s) => s.storage === w.name);
+      if (!found)
+        return failed(
+          check,
+          `${w.key} is "${w.name}", allowed is one of ${storages.map((s) => s.storage).join(", ") || "none: the login sees no storage"}`,
+        );
+      const content = found.content.split(",");
+      if (!content.includes(w.content))
+        return failed(
+          check,
+          `${w.key} is "${w.name}", whose content types are ${found.content}: switch on "${w.content}" for it (Datacenter, Storage, Edit), or name another storage`,
+        );
+      if (found.active === 0 || found.enabled === 0)
+        return failed(check, `${w.key} is "${w.name}", which is not in service on ${site.hypervisor}`);
+      return passed(
+        check,
+        found.avail === undefined
+          ? `holds ${w.content}`
+          : `holds ${w.content}, ${Math.floor(found.avail / 2 ** 30)} GiB free${found.avail / 2 ** 30 < w.gb ? `, less than the ${w.gb} GiB of all disks together (thin volumes grow into it)` : ""}`,
+      );
+    });
 }
 
 async function bridgeCheck(site: ProxmoxSite, key: string, ask: Ask): Promise<Check[]> {
   const check = `bridge ${site.bridge}`;
   const all = await ask<{ iface: string; type: string }[]>(`/nodes/${site.hypervisor}/network?type=any_bridge`);
   if (all.length === 0) return [skipped(check, `the login of ${key} sees no network of ${site.hypervisor}`)];
-  return [all.some((n) => n.iface === site.bridge) ? passed(check, "is there") : failed(check, `${key}.bridge is "${site.bridge}", allowed is one of ${all.map((n) => n.iface).join(", ")}`)];
+  return [
+    all.some((n) => n.iface === site.bridge)
+      ? passed(check, "is there")
+      : failed(check, `${key}.bridge is "${site.bridge}", allowed is one of ${all.map((n) => n.iface).join(", ")}`),
+  ];
 }
 
 /** Asked through the hypervisor, which is what will download it. */
@@ -112,7 +214,9 @@ async function imageCheck(site: ProxmoxSite, key: string, stack: string, ask: As
   const check = `image of site ${site.name}`;
   const image = imageOf(site, stack);
   const volume = `${site.imageDatastore}:${site.guest === "vm" ? "import" : "vztmpl"}/${image.fileName}`;
-  const there = await ask<{ volid: string }[]>(`/nodes/${site.hypervisor}/storage/${site.imageDatastore}/content`).catch(() => []);
+  const there = await ask<{ volid: string }[]>(
+    `/nodes/${site.hypervisor}/storage/${site.imageDatastore}/content`,
+  ).catch(() => []);
   if (there.some((v) => v.volid === volume)) return [passed(check, `${image.fileName} is there already`)];
   try {
     await ask(`/nodes/${site.hypervisor}/query-url-metadata?url=${encodeURIComponent(image.url)}`);
@@ -120,40 +224,80 @@ async function imageCheck(site: ProxmoxSite, key: string, stack: string, ask: As
   } catch (error) {
     const { status, message } = error as ProxmoxError;
     if (status === 403) throw error;
-    return [failed(check, `${key}.image.url ${image.url} cannot be fetched by ${site.hypervisor} (${message}): name another dated image with its checksum`)];
+    return [
+      failed(
+        check,
+        `${key}.image.url ${image.url} cannot be fetched by ${site.hypervisor} (${message}): name another dated image with its checksum`,
+      ),
+    ];
   }
 }
 
 async function poolCheck(site: ProxmoxSite, key: string, ask: Ask): Promise<Check[]> {
   const pools = await ask<{ poolid: string }[]>("/pools");
-  return [pools.some((p) => p.poolid === site.pool) ? passed(`pool ${site.pool}`, "is there") : failed(`pool ${site.pool}`, `${key}.pool is "${site.pool}", allowed is one of ${pools.map((p) => p.poolid).join(", ") || "none: there is no pool"}`)];
+  return [
+    pools.some((p) => p.poolid === site.pool)
+      ? passed(`pool ${site.pool}`, "is there")
+      : failed(
+          `pool ${site.pool}`,
+          `${key}.pool is "${site.pool}", allowed is one of ${pools.map((p) => p.poolid).join(", ") || "none: there is no pool"}`,
+        ),
+  ];
 }
 
 /** A guest that has one of the ids would be taken over by the provider, and deleted with the stack. */
-async function guestChecks(site: ProxmoxSite, key: string, guests: GuestPlan[], stack: string, ask: Ask): Promise<Check[]> {
+async function guestChecks(
+  site: ProxmoxSite,
+  key: string,
+  guests: GuestPlan[],
+  stack: string,
+  ask: Ask,
+): Promise<Check[]> {
   const there = await ask<Guest[]>("/cluster/resources?type=vm");
   const mine = guestTags(stack, site.name);
-  const isOurs = (g: Guest, plan: GuestPlan): boolean => g.name === plan.name && mine.every((tag) => (g.tags ?? "").split(/[;, ]/).includes(tag));
+  const isOurs = (g: Guest, plan: GuestPlan): boolean =>
+    g.name === plan.name && mine.every((tag) => (g.tags ?? "").split(/[;, ]/).includes(tag));
   const checks = guests.flatMap((plan) => {
     const holder = plan.vmId === undefined ? undefined : there.find((g) => g.vmid === plan.vmId);
     if (plan.vmId === undefined) return [];
-    return [holder === undefined || isOurs(holder, plan)
-      ? passed(`id ${plan.vmId}`, "is free")
-      : failed(`id ${plan.vmId}`, `${key}.vmId gives ${plan.node.name} the id ${plan.vmId}, which "${holder.name ?? holder.vmid}" on ${holder.node ?? "the cluster"} has; name a free range, or leave it out`)];
+    return [
+      holder === undefined || isOurs(holder, plan)
+        ? passed(`id ${plan.vmId}`, "is free")
+        : failed(
+            `id ${plan.vmId}`,
+            `${key}.vmId gives ${plan.node.name} the id ${plan.vmId}, which "${holder.name ?? holder.vmid}" on ${holder.node ?? "the cluster"} has; name a free range, or leave it out`,
+          ),
+    ];
   });
   const fresh = guests.filter((plan) => plan.lanAddress !== undefined && !there.some((g) => isOurs(g, plan)));
   if (fresh.length === 0) return checks;
   if (site.jump) return [...checks, skipped(`addresses of site ${site.name}`, "lie behind a jump host")];
-  const answers = await Promise.all(fresh.map(async (plan) => ((await answersAt(plan.lanAddress!)) ? plan : undefined)));
-  const taken = answers.filter((p) => p !== undefined).map((plan) => failed(`address ${plan.lanAddress}`, `${key}.address gives ${plan.node.name} ${plan.lanAddress}, where SSH answers already; name a free range`));
-  return [...checks, ...taken, ...(taken.length === 0 ? [passed(`addresses of site ${site.name}`, "no SSH answers there yet")] : [])];
+  const answers = await Promise.all(
+    fresh.map(async (plan) => ((await answersAt(plan.lanAddress!)) ? plan : undefined)),
+  );
+  const taken = answers
+    .filter((p) => p !== undefined)
+    .map((plan) =>
+      failed(
+        `address ${plan.lanAddress}`,
+        `${key}.address gives ${plan.node.name} ${plan.lanAddress}, where SSH answers already; name a free range`,
+      ),
+    );
+  return [
+    ...checks,
+    ...taken,
+    ...(taken.length === 0 ? [passed(`addresses of site ${site.name}`, "no SSH answers there yet")] : []),
+  ];
 }
 
 /** Whether SSH is at that address. Silence or a refusal may come from a firewall or router, and tells nothing. */
 function answersAt(address: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port: 22 });
-    const end = (answer: boolean): void => { socket.destroy(); resolve(answer); };
+    const end = (answer: boolean): void => {
+      socket.destroy();
+      resolve(answer);
+    };
     socket.setTimeout(1500, () => end(false));
     socket.on("connect", () => end(true));
     socket.on("error", () => end(false));

@@ -12,8 +12,10 @@ export type Archive = NonNullable<ProxyConfig["archive"]>;
 /** One sentence when the file is not there, of another kind or of other content than the configuration says. */
 export async function archiveProblem(archive: Archive, root: string): Promise<string | undefined> {
   const path = localPath(archive.path, root);
-  if (!existsSync(path) || !statSync(path).isFile()) return `meshbench:proxy.archive.path is ${JSON.stringify(archive.path)}, and there is no file ${path}`;
-  if (kindOf(archive) === undefined) return `meshbench:proxy.archive.path is ${JSON.stringify(archive.path)}, allowed is a .deb package or a tree packed as .tar.zst`;
+  if (!existsSync(path) || !statSync(path).isFile())
+    return `meshbench:proxy.archive.path is ${JSON.stringify(archive.path)}, and there is no file ${path}`;
+  if (kindOf(archive) === undefined)
+    return `meshbench:proxy.archive.path is ${JSON.stringify(archive.path)}, allowed is a .deb package or a tree packed as .tar.zst`;
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   const found = hash.digest("hex");
@@ -31,7 +33,8 @@ export function archiveShipment(archive: Archive, root: string): Shipment {
   return {
     source: localPath(archive.path, root),
     target: `${REMOTE_DIR}/maxscale-${archive.sha256.slice(0, 12)}${kindOf(archive) === "deb" ? ".deb" : ".tar.zst"}`,
-    sha256: archive.sha256, mode: "0644",
+    sha256: archive.sha256,
+    mode: "0644",
   };
 }
 

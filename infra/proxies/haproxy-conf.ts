@@ -1,11 +1,16 @@
 /** haproxy.cfg and the check it asks on the database nodes. Pure. */
 import { CHECK_PORT, READER_PORT, WRITER_PORT } from "./proxy.ts";
 
-export interface Backend { name: string; address: string }
+export interface Backend {
+  name: string;
+  address: string;
+}
 
 /** The writer port sends everything to the first server in service, the reader port spreads over all of them. */
 export function haproxyConf(bind: string, servers: Backend[], maxConnections: number, galera: boolean): string {
-  const check = galera ? `check port ${CHECK_PORT} inter 2s fastinter 500ms downinter 1s fall 2 rise 2` : "check inter 2s fastinter 500ms downinter 1s fall 2 rise 2";
+  const check = galera
+    ? `check port ${CHECK_PORT} inter 2s fastinter 500ms downinter 1s fall 2 rise 2`
+    : "check inter 2s fastinter 500ms downinter 1s fall 2 rise 2";
   return `global
   log /dev/log local0 notice
   user haproxy

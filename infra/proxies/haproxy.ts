@@ -2,11 +2,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { CONNECTION_HEADROOM, maxThreads } from "../config/check.ts";
 import type { Config } from "../config/schema.ts";
-import { onNode, type Node } from "../node.ts";
-import { ensurePackages, writeFile } from "../scripts.ts";
 import type { Database } from "../databases/database.ts";
+import { type Node, onNode } from "../node.ts";
+import { ensurePackages, writeFile } from "../scripts.ts";
 import { CHECK_PROGRAM, CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "./haproxy-conf.ts";
-import { READER_PORT, WRITER_PORT, type Proxy, type ProxyFacts } from "./proxy.ts";
+import { type Proxy, type ProxyFacts, READER_PORT, WRITER_PORT } from "./proxy.ts";
 
 export function checkScript(meshAddress: string): string {
   return `changed=0
@@ -48,23 +48,46 @@ export class HaProxy extends pulumi.ComponentResource implements Proxy {
   readonly facts: pulumi.Output<ProxyFacts>;
   readonly dependencies: pulumi.Resource[];
 
-  constructor(node: Node, databaseNodes: Node[], database: Database, config: Config, after: pulumi.Resource[], opts?: pulumi.ComponentResourceOptions) {
+  constructor(
+    node: Node,
+    databaseNodes: Node[],
+    database: Database,
+    config: Config,
+    after: pulumi.Resource[],
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
     super("meshbench:proxies:HaProxy", "proxy", {}, opts);
     const galera = config.database.engine === "galera";
-    const checks = galera ? databaseNodes.map((n) => onNode(`${n.name}-check`, n, { script: checkScript(n.meshAddress) }, { parent: this, dependsOn: after })) : [];
+    const checks = galera
+      ? databaseNodes.map((n) =>
+          onNode(`${n.name}-check`, n, { script: checkScript(n.meshAddress) }, { parent: this, dependsOn: after }),
+        )
+      : [];
     const servers = databaseNodes.map((n) => ({ name: n.name, address: n.meshAddress }));
-    const running = onNode("haproxy", node, {
-      script: haproxyScript(haproxyConf(node.meshAddress, servers, maxThreads(config) + CONNECTION_HEADROOM, galera), servers.length),
-    }, { parent: this, dependsOn: [...checks, ...database.dependencies] });
+    const running = onNode(
+      "haproxy",
+      node,
+      {
+        script: haproxyScript(
+          haproxyConf(node.meshAddress, servers, maxThreads(config) + CONNECTION_HEADROOM, galera),
+          servers.length,
+        ),
+      },
+      { parent: this, dependsOn: [...checks, ...database.dependencies] },
+    );
 
     this.node = node.name;
     const writer = { name: "haproxy-writer", host: node.meshAddress, port: WRITER_PORT };
     const readers = { name: "haproxy-readers", host: node.meshAddress, port: READER_PORT };
     const routing = config.proxy.routing;
     this.policy = routing === "split" ? "read-write-split" : "round-robin";
-    this.endpoints = routing === "split"
-      ? [{ ...writer, role: "primary" }, { ...readers, role: "replica" }]
-      : [{ ...(routing === "writer" ? writer : readers), role: "proxy" }];
+    this.endpoints =
+      routing === "split"
+        ? [
+            { ...writer, role: "primary" },
+            { ...readers, role: "replica" },
+          ]
+        : [{ ...(routing === "writer" ? writer : readers), role: "proxy" }];
     this.facts = running.stdout.apply((text) => JSON.parse(text) as ProxyFacts);
     this.dependencies = [running];
     this.registerOutputs();

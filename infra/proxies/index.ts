@@ -8,14 +8,22 @@ import { MaxScale } from "./maxscale.ts";
 import type { Proxy } from "./proxy.ts";
 
 /** Undefined for proxy.kind none: the load engine then spreads over the database nodes itself. */
-export function createProxy(nodes: Node[], database: Database, config: Config, after: pulumi.Resource[]): Proxy | undefined {
+export function createProxy(
+  nodes: Node[],
+  database: Database,
+  config: Config,
+  after: pulumi.Resource[],
+): Proxy | undefined {
   const node = withRole(nodes, "proxy")[0];
   const { kind } = config.proxy;
   if (kind === "none" || !node) return undefined;
   const behind = withRole(nodes, "database");
   switch (kind) {
-    case "haproxy": return new HaProxy(node, behind, database, config, after);
-    case "maxscale": return new MaxScale(node, behind, database, config);
-    default: throw new Error(`meshbench:proxy.kind is "${kind satisfies never}"`);
+    case "haproxy":
+      return new HaProxy(node, behind, database, config, after);
+    case "maxscale":
+      return new MaxScale(node, behind, database, config);
+    default:
+      throw new Error(`meshbench:proxy.kind is "${kind satisfies never}"`);
   }
 }

@@ -23,7 +23,8 @@ export interface MaxscaleConf {
 
 /**
  * monitor_interval: galeramon's own default, written out because it decides how long a failover takes.
- * disable_master_failback: a primary that comes back from a pause is stale; taking the role back then cost 9 s of errors
+ * disable_master_failback: a primary that comes back from a pause is stale; taking the role back then cost 9 s of
+ * errors
  * where leaving it with its successor cost a second.
  */
 export const MONITOR_DEFAULTS: Record<string, string> = { monitor_interval: "2000ms", disable_master_failback: "true" };
@@ -46,24 +47,47 @@ export function maxscaleConf({ bind, servers, monitor, service }: MaxscaleConf):
     }),
     ...servers.map((s) => section(s.name, { type: "server", address: s.address, port: "3306" })),
     section(MONITOR, {
-      type: "monitor", module: "galeramon", servers: servers.map((s) => s.name).join(","),
-      user: MONITOR_USER, password: MONITOR_PASSWORD, ...MONITOR_DEFAULTS, ...monitor,
+      type: "monitor",
+      module: "galeramon",
+      servers: servers.map((s) => s.name).join(","),
+      user: MONITOR_USER,
+      password: MONITOR_PASSWORD,
+      ...MONITOR_DEFAULTS,
+      ...monitor,
     }),
-    section(SERVICE, { type: "service", router: "readwritesplit", cluster: MONITOR, user: SERVICE_USER, password: SERVICE_PASSWORD, ...service }),
-    section("listener", { type: "listener", service: SERVICE, protocol: "MariaDBProtocol", address: bind, port: String(WRITER_PORT) }),
+    section(SERVICE, {
+      type: "service",
+      router: "readwritesplit",
+      cluster: MONITOR,
+      user: SERVICE_USER,
+      password: SERVICE_PASSWORD,
+      ...service,
+    }),
+    section("listener", {
+      type: "listener",
+      service: SERVICE,
+      protocol: "MariaDBProtocol",
+      address: bind,
+      port: String(WRITER_PORT),
+    }),
   ].join("\n");
 }
 
 function section(name: string, settings: Record<string, string>): string {
-  return `[${name}]\n${Object.entries(settings).map(([k, v]) => `${k}=${v}\n`).join("")}`;
+  return `[${name}]\n${Object.entries(settings)
+    .map(([k, v]) => `${k}=${v}\n`)
+    .join("")}`;
 }
 
-/** Tables that the service reads clients' accounts from: without any one of them but the last, every client is refused. */
+/**
+ * Tables that the service reads clients' accounts from: without any one of them but the last, every client is refused.
+ */
 const ACCOUNT_TABLES = ["user", "db", "tables_priv", "columns_priv", "proxies_priv", "roles_mapping", "procs_priv"];
 
 /** Bash for a database node; stdin: the monitor's password, then the service's, a line each. */
 export function accountsScript(network: string, monitor: Record<string, string>): string {
-  const watcher = `'${MONITOR_USER}'@'${network}'`, reader = `'${SERVICE_USER}'@'${network}'`;
+  const watcher = `'${MONITOR_USER}'@'${network}'`,
+    reader = `'${SERVICE_USER}'@'${network}'`;
   // Writing wsrep_sst_donor on the nodes is the one thing of galeramon's that takes more than a login.
   const donors = ["true", "on", "yes", "1"].includes((monitor["set_donor_nodes"] ?? "").toLowerCase());
   return `read -r monitor_password

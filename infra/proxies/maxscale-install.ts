@@ -12,7 +12,19 @@ export type MaxscaleSource =
 
 /** Shared libraries of a MaxScale that was built on Debian 12; a vendor's package brings its own list. */
 const TREE_PACKAGES = [
-  "zstd", "curl", "libcurl4", "libpam0g", "libpcre2-8-0", "libjansson4", "libmicrohttpd12", "libodbc2", "libssh-4", "libzstd1", "libuuid1", "libsqlite3-0", "libssl3",
+  "zstd",
+  "curl",
+  "libcurl4",
+  "libpam0g",
+  "libpcre2-8-0",
+  "libjansson4",
+  "libmicrohttpd12",
+  "libodbc2",
+  "libssh-4",
+  "libzstd1",
+  "libuuid1",
+  "libsqlite3-0",
+  "libssl3",
 ];
 
 /** The vendor's own set-up of its package source; --mariadb-maxscale-version takes an exact version. */

@@ -1,17 +1,21 @@
-/** MaxScale in front of a Galera cluster: galeramon watches the nodes, readwritesplit sends writes to one and reads to all. */
-import * as pulumi from "@pulumi/pulumi";
+/**
+ * MaxScale in front of a Galera cluster: galeramon watches the nodes, readwritesplit sends writes to one and reads to
+ * all.
+ */
+
 import { local } from "@pulumi/command";
+import * as pulumi from "@pulumi/pulumi";
 import type { Config } from "../config/schema.ts";
 import type { Database } from "../databases/database.ts";
 import { password } from "../identity.ts";
-import { onNode, type Node } from "../node.ts";
+import { type Node, onNode } from "../node.ts";
 import { checkout } from "../paths.ts";
-import { archiveShipment, kindOf, type Archive } from "./archive.ts";
+import { type Archive, archiveShipment, kindOf } from "./archive.ts";
 import { accountsScript, maxscaleConf } from "./maxscale-conf.ts";
 import { parseFacts } from "./maxscale-facts.ts";
 import { installScript, type MaxscaleSource } from "./maxscale-install.ts";
 import { serviceScript } from "./maxscale-scripts.ts";
-import { COUNTERS_PORT, WRITER_PORT, type Proxy, type ProxyFacts } from "./proxy.ts";
+import { COUNTERS_PORT, type Proxy, type ProxyFacts, WRITER_PORT } from "./proxy.ts";
 
 /**
  * One endpoint takes everything, MaxScale tells reads from writes. A client has to send transaction control as text: a
@@ -26,23 +30,41 @@ export class MaxScale extends pulumi.ComponentResource implements Proxy {
   readonly dependencies: pulumi.Resource[];
   readonly counters: { host: string; port: number };
 
-  constructor(node: Node, databaseNodes: Node[], database: Database, config: Config, opts?: pulumi.ComponentResourceOptions) {
+  constructor(
+    node: Node,
+    databaseNodes: Node[],
+    database: Database,
+    config: Config,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
     super("meshbench:proxies:MaxScale", "proxy", {}, opts);
     const { proxy } = config;
     const passwords = pulumi.interpolate`${password("maxscale-monitor-password", { parent: this })}\n${password("maxscale-service-password", { parent: this })}\n`;
     const installed = this.install(node, proxy.archive, proxy.version);
-    const accounts = onNode("maxscale-accounts", databaseNodes[0]!, {
-      script: accountsScript(config.mesh.network.replace(/\.0\/24$/, ".%"), proxy.monitor), stdin: passwords,
-    }, { parent: this, dependsOn: database.dependencies });
+    const accounts = onNode(
+      "maxscale-accounts",
+      databaseNodes[0]!,
+      {
+        script: accountsScript(config.mesh.network.replace(/\.0\/24$/, ".%"), proxy.monitor),
+        stdin: passwords,
+      },
+      { parent: this, dependsOn: database.dependencies },
+    );
     const servers = databaseNodes.map((n) => ({ name: n.name, address: n.meshAddress }));
-    const running = onNode("maxscale", node, {
-      script: serviceScript({
-        bind: node.meshAddress, servers: servers.length,
-        conf: maxscaleConf({ bind: node.meshAddress, servers, monitor: proxy.monitor, service: proxy.service }),
-      }),
-      stdin: passwords,
-      triggers: [proxy.archive?.sha256 ?? proxy.version],
-    }, { parent: this, dependsOn: [installed, accounts] });
+    const running = onNode(
+      "maxscale",
+      node,
+      {
+        script: serviceScript({
+          bind: node.meshAddress,
+          servers: servers.length,
+          conf: maxscaleConf({ bind: node.meshAddress, servers, monitor: proxy.monitor, service: proxy.service }),
+        }),
+        stdin: passwords,
+        triggers: [proxy.archive?.sha256 ?? proxy.version],
+      },
+      { parent: this, dependsOn: [installed, accounts] },
+    );
 
     this.node = node.name;
     this.endpoints = [{ name: "maxscale", host: node.meshAddress, port: WRITER_PORT, role: "proxy" }];
@@ -55,15 +77,36 @@ export class MaxScale extends pulumi.ComponentResource implements Proxy {
 
   /** Depends on the node alone, and so runs beside the database's own start. */
   private install(node: Node, archive: Archive | undefined, version: string): pulumi.CustomResource {
-    if (!archive) return onNode("maxscale-installed", node, { script: installScript({ kind: "vendor", version }) }, { parent: this });
+    if (!archive)
+      return onNode(
+        "maxscale-installed",
+        node,
+        { script: installScript({ kind: "vendor", version }) },
+        { parent: this },
+      );
     const file = archiveShipment(archive, checkout);
     const input = node.connection.apply((connection) => JSON.stringify({ connection, sudo: node.sudo, files: [file] }));
-    const shipped = new local.Command("maxscale-archive", {
-      create: "node infra/benchmark/ship.ts", stdin: pulumi.secret(input), triggers: [file.sha256], dir: checkout, logging: "stderr", addPreviousOutputInEnv: false,
-    }, { parent: this, ...(node.resource === undefined ? {} : { deletedWith: node.resource }) });
-    const source: MaxscaleSource = kindOf(archive) === "deb"
-      ? { kind: "deb", path: file.target, version }
-      : { kind: "tree", path: file.target, sha256: file.sha256, version };
-    return onNode("maxscale-installed", node, { script: installScript(source) }, { parent: this, dependsOn: [shipped] });
+    const shipped = new local.Command(
+      "maxscale-archive",
+      {
+        create: "node infra/benchmark/ship.ts",
+        stdin: pulumi.secret(input),
+        triggers: [file.sha256],
+        dir: checkout,
+        logging: "stderr",
+        addPreviousOutputInEnv: false,
+      },
+      { parent: this, ...(node.resource === undefined ? {} : { deletedWith: node.resource }) },
+    );
+    const source: MaxscaleSource =
+      kindOf(archive) === "deb"
+        ? { kind: "deb", path: file.target, version }
+        : { kind: "tree", path: file.target, sha256: file.sha256, version };
+    return onNode(
+      "maxscale-installed",
+      node,
+      { script: installScript(source) },
+      { parent: this, dependsOn: [shipped] },
+    );
   }
 }

@@ -23,7 +23,9 @@ export interface ProxyFacts {
   source?: string;
 }
 
-/** What a client with one login would use; neither is the database's own port, so a proxy can stand on a database node. */
+/**
+ * What a client with one login would use; neither is the database's own port, so a proxy can stand on a database node.
+ */
 export const WRITER_PORT = 4006;
 export const READER_PORT = 4008;
 /** Answers over HTTP whether the node is in service, on every database node. */

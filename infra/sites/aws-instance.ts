@@ -6,10 +6,10 @@ import { isBurstable } from "../config/aws-check.ts";
 import { operatorKey } from "../identity.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
-import type { Tags } from "./aws-tags.ts";
-import { typeOf } from "./aws-types.ts";
 import type { AwsNetwork } from "./aws-network.ts";
 import type { AwsSecurity } from "./aws-security.ts";
+import type { Tags } from "./aws-tags.ts";
+import { typeOf } from "./aws-types.ts";
 import { cloudInit } from "./cloud-init.ts";
 import type { SiteContext } from "./context.ts";
 import { guard } from "./guard.ts";
@@ -43,73 +43,160 @@ export class AwsInstance extends pulumi.ComponentResource {
     const { site, network } = args;
     const type = typeOf(site, plan.roles);
     /*
-     * The host key is made by the operator's side and handed over in user data, so that the very first connection is to a
-     * known key. The other ways are worse: the console log shows a key made on the node only after minutes and not at all
+     * The host key is made by the operator's side and handed over in user data, so that the very first connection is to
+     * a
+     * known key. The other ways are worse: the console log shows a key made on the node only after minutes and not at
+     * all
      * on some types, and trusting the first answer trusts whoever answers. What user data costs: who may read instance
      * attributes in the account, or is root on the node, can read the key. Others on the node cannot be had to fetch it
      * from outside: IMDSv2 is required, with a hop limit of one.
      */
     const hostKey = operatorKey(`${plan.name}-host-key`, plan.name, { parent: this });
-    const userData = pulumi.all([args.context.key.publicKey, hostKey.privateKey, hostKey.publicKey]).apply(([operator, secret, known]) =>
-      cloudInit({ user: USER, authorizedKeys: [operator], hostname: plan.name, hostKey: { private: secret, public: known } }));
+    const userData = pulumi
+      .all([args.context.key.publicKey, hostKey.privateKey, hostKey.publicKey])
+      .apply(([operator, secret, known]) =>
+        cloudInit({
+          user: USER,
+          authorizedKeys: [operator],
+          hostname: plan.name,
+          hostKey: { private: secret, public: known },
+        }),
+      );
 
     const kept = plan.roles.includes("database") ? [this.guarded(plan, args, type)] : [];
-    const instance = this.instance(plan, args, type, userData, [...network.ready, ...args.security.rules, ...kept, ...args.after]);
-    const association = new aws.ec2.EipAssociation(`${plan.name}-address`, { allocationId: network.addresses.get(plan.name)!.id, instanceId: instance.id },
-      { parent: this, provider: network.opts.provider, deleteBeforeReplace: true });
+    const instance = this.instance(plan, args, type, userData, [
+      ...network.ready,
+      ...args.security.rules,
+      ...kept,
+      ...args.after,
+    ]);
+    const association = new aws.ec2.EipAssociation(
+      `${plan.name}-address`,
+      { allocationId: network.addresses.get(plan.name)!.id, instanceId: instance.id },
+      { parent: this, provider: network.opts.provider, deleteBeforeReplace: true },
+    );
 
-    const connection = pulumi.secret(pulumi.all([association.publicIp, args.context.key.privateKey, hostKey.publicKey, instance.id])
-      .apply(([host, privateKey, known, id]) => ({
-        host, port: 22, user: USER, privateKey,
-        // The comment of a key means nothing to SSH. With the instance in it, a new instance behind the old address and
-        // key is a changed connection, which runs every step on it again.
-        hostKey: `${known.split(" ").slice(0, 2).join(" ")} ${id}`,
-        dialErrorLimit: 20, perDialTimeout: 15,
-      })));
-    const waited = ready(plan.name, { connection, sudo: true, timeoutSeconds: site.readyTimeoutSeconds, triggers: [instance.id, type] },
-      { parent: this, deletedWith: instance });
+    const connection = pulumi.secret(
+      pulumi
+        .all([association.publicIp, args.context.key.privateKey, hostKey.publicKey, instance.id])
+        .apply(([host, privateKey, known, id]) => ({
+          host,
+          port: 22,
+          user: USER,
+          privateKey,
+          // The comment of a key means nothing to SSH. With the instance in it, a new instance behind the old address
+          // and
+          // key is a changed connection, which runs every step on it again.
+          hostKey: `${known.split(" ").slice(0, 2).join(" ")} ${id}`,
+          dialErrorLimit: 20,
+          perDialTimeout: 15,
+        })),
+    );
+    const waited = ready(
+      plan.name,
+      { connection, sudo: true, timeoutSeconds: site.readyTimeoutSeconds, triggers: [instance.id, type] },
+      { parent: this, deletedWith: instance },
+    );
     this.ready = waited.resource;
     this.node = {
-      ...plan, lanAddress: instance.privateIp, publicAddress: association.publicIp, behindNat: false,
-      connection: waited.connection, sudo: true, resource: instance,
-      facts: pulumi.all([waited.facts, instance.ami]).apply(([seen, ami]): Record<string, unknown> => ({
-        kind: "EC2 instance", instanceType: type, ami, region: site.region, zone: args.zone, disk: { type: "gp3", ...site.disk },
-        ...(isBurstable(type) ? { cpuCredits: site.credits } : {}), spot: site.spot !== false, placementGroup: site.placementGroup, ...seen,
-      })),
+      ...plan,
+      lanAddress: instance.privateIp,
+      publicAddress: association.publicIp,
+      behindNat: false,
+      connection: waited.connection,
+      sudo: true,
+      resource: instance,
+      facts: pulumi.all([waited.facts, instance.ami]).apply(
+        ([seen, ami]): Record<string, unknown> => ({
+          kind: "EC2 instance",
+          instanceType: type,
+          ami,
+          region: site.region,
+          zone: args.zone,
+          disk: { type: "gp3", ...site.disk },
+          ...(isBurstable(type) ? { cpuCredits: site.credits } : {}),
+          spot: site.spot !== false,
+          placementGroup: site.placementGroup,
+          ...seen,
+        }),
+      ),
     };
     this.registerOutputs();
   }
 
-  private instance(plan: NodePlan, { site, network, security, image, zone, tags }: InstanceArgs, type: string, userData: pulumi.Output<string>, dependsOn: pulumi.Resource[]): aws.ec2.Instance {
+  private instance(
+    plan: NodePlan,
+    { site, network, security, image, zone, tags }: InstanceArgs,
+    type: string,
+    userData: pulumi.Output<string>,
+    dependsOn: pulumi.Resource[],
+  ): aws.ec2.Instance {
     const named = { ...tags, Name: plan.name };
-    return new aws.ec2.Instance(plan.name, {
-      ami: image, instanceType: type, subnetId: network.subnets.get(zone)!.id, vpcSecurityGroupIds: [security.group.id], keyName: network.keyPair.keyName,
-      userData: pulumi.secret(userData),
-      metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
-      rootBlockDevice: {
-        volumeType: "gp3", volumeSize: site.disk.sizeGb, iops: site.disk.iops, throughput: site.disk.throughputMiBs,
-        encrypted: true, deleteOnTermination: true, tags: named,
+    return new aws.ec2.Instance(
+      plan.name,
+      {
+        ami: image,
+        instanceType: type,
+        subnetId: network.subnets.get(zone)!.id,
+        vpcSecurityGroupIds: [security.group.id],
+        keyName: network.keyPair.keyName,
+        userData: pulumi.secret(userData),
+        metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
+        rootBlockDevice: {
+          volumeType: "gp3",
+          volumeSize: site.disk.sizeGb,
+          iops: site.disk.iops,
+          throughput: site.disk.throughputMiBs,
+          encrypted: true,
+          deleteOnTermination: true,
+          tags: named,
+        },
+        ...(isBurstable(type) ? { creditSpecification: { cpuCredits: site.credits } } : {}),
+        ...(network.placementGroup === undefined ? {} : { placementGroup: network.placementGroup.name }),
+        ...(site.spot === false
+          ? {}
+          : {
+              instanceMarketOptions: {
+                marketType: "spot",
+                spotOptions: {
+                  spotInstanceType: "one-time",
+                  instanceInterruptionBehavior: "terminate",
+                  ...(site.spot === true ? {} : { maxPrice: String(site.spot.maxPrice) }),
+                },
+              },
+            }),
+        tags: named,
       },
-      ...(isBurstable(type) ? { creditSpecification: { cpuCredits: site.credits } } : {}),
-      ...(network.placementGroup === undefined ? {} : { placementGroup: network.placementGroup.name }),
-      ...(site.spot === false ? {} : { instanceMarketOptions: { marketType: "spot", spotOptions: {
-        spotInstanceType: "one-time", instanceInterruptionBehavior: "terminate", ...(site.spot === true ? {} : { maxPrice: String(site.spot.maxPrice) }),
-      } } }),
-      tags: named,
-    }, {
-      parent: this, provider: network.opts.provider, dependsOn,
-      // User data counts at the first boot only, and changing it would stop the instance; an image that is looked up drifts.
-      ignoreChanges: ["userData", ...(site.ami === undefined ? ["ami"] : [])],
-      deleteBeforeReplace: true,
-    });
+      {
+        parent: this,
+        provider: network.opts.provider,
+        dependsOn,
+        // User data counts at the first boot only, and changing it would stop the instance; an image that is looked up
+        // drifts.
+        ignoreChanges: ["userData", ...(site.ami === undefined ? ["ami"] : [])],
+        deleteBeforeReplace: true,
+      },
+    );
   }
 
   private guarded(plan: NodePlan, { site, key, zone, alone }: InstanceArgs, type: string): pulumi.Resource {
-    return guard(plan.name, {
-      replaced: { zone: `${site.region}${zone}`, network: site.network ?? "default", image: site.ami ?? "Debian's", spot: JSON.stringify(site.spot), placementGroup: String(site.placementGroup) },
-      restarted: { instanceType: type },
-      mayReplace: site.replaceNodes, mayRestart: site.rolling || alone,
-      replaceKey: `${key}.replaceNodes to true`, restartKey: `${key}.rolling to true`,
-    }, { parent: this });
+    return guard(
+      plan.name,
+      {
+        replaced: {
+          zone: `${site.region}${zone}`,
+          network: site.network ?? "default",
+          image: site.ami ?? "Debian's",
+          spot: JSON.stringify(site.spot),
+          placementGroup: String(site.placementGroup),
+        },
+        restarted: { instanceType: type },
+        mayReplace: site.replaceNodes,
+        mayRestart: site.rolling || alone,
+        replaceKey: `${key}.replaceNodes to true`,
+        restartKey: `${key}.rolling to true`,
+      },
+      { parent: this },
+    );
   }
 }

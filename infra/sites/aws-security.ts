@@ -3,24 +3,35 @@ import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { AwsSite } from "../config/aws.ts";
 import type { Site } from "../config/sites.ts";
-import type { Tags } from "./aws-tags.ts";
 import type { AwsNetwork } from "./aws-network.ts";
+import type { Tags } from "./aws-tags.ts";
 
 export const ANYWHERE = "0.0.0.0/0";
 
 /** A network from which the mesh's port is reached. `name` makes the rule's: it stays when others come and go. */
-export interface MeshPeer { name: string; cidr: pulumi.Input<string> }
+export interface MeshPeer {
+  name: string;
+  cidr: pulumi.Input<string>;
+}
 
 /**
- * Nodes of other AWS sites by their fixed addresses. Sites of other kinds by the networks that are given for them; without
- * any, and with such a site in the stack, by no address at all: a peer behind NAT calls from one that nobody knows beforehand.
+ * Nodes of other AWS sites by their fixed addresses. Sites of other kinds by the networks that are given for them;
+ * without
+ * any, and with such a site in the stack, by no address at all: a peer behind NAT calls from one that nobody knows
+ * beforehand.
  * WireGuard answers nobody who has no key, and so the open port says nothing to others.
  */
-export function peersOfSite(site: AwsSite, sites: Site[], addresses: Map<string, Map<string, { publicIp: pulumi.Output<string> }>>): MeshPeer[] {
+export function peersOfSite(
+  site: AwsSite,
+  sites: Site[],
+  addresses: Map<string, Map<string, { publicIp: pulumi.Output<string> }>>,
+): MeshPeer[] {
   const others = sites.filter((s) => s.kind !== "aws");
   const given = (site.peerCidrs ?? []).map((cidr): MeshPeer => ({ name: cidr.replace(/[./]/g, "-"), cidr }));
   if (others.length > 0 && given.length === 0) return [{ name: "anywhere", cidr: ANYWHERE }];
-  const known = [...addresses].filter(([name]) => name !== site.name).flatMap(([, nodes]) => [...nodes])
+  const known = [...addresses]
+    .filter(([name]) => name !== site.name)
+    .flatMap(([, nodes]) => [...nodes])
     .map(([name, address]): MeshPeer => ({ name, cidr: pulumi.interpolate`${address.publicIp}/32` }));
   return [...known, ...given];
 }
@@ -36,26 +47,62 @@ export class AwsSecurity extends pulumi.ComponentResource {
   /** Before these are there, nobody reaches a node. */
   readonly rules: pulumi.Resource[];
 
-  constructor(site: AwsSite, network: AwsNetwork, { operatorCidrs, meshPort, meshPeers }: SecurityArgs, tags: Tags, opts?: pulumi.ComponentResourceOptions) {
+  constructor(
+    site: AwsSite,
+    network: AwsNetwork,
+    { operatorCidrs, meshPort, meshPeers }: SecurityArgs,
+    tags: Tags,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
     super("meshbench:sites:AwsSecurity", site.name, {}, opts);
     const own = { provider: network.opts.provider, parent: this };
     // Rules are resources of their own: the provider forbids to mix them with rules written into the group.
-    this.group = new aws.ec2.SecurityGroup(`${site.name}-nodes`, {
-      vpcId: network.vpc.id, description: "meshbench nodes", revokeRulesOnDelete: true, tags: { ...tags, Name: `${site.name}-nodes` },
-    }, own);
+    this.group = new aws.ec2.SecurityGroup(
+      `${site.name}-nodes`,
+      {
+        vpcId: network.vpc.id,
+        description: "meshbench nodes",
+        revokeRulesOnDelete: true,
+        tags: { ...tags, Name: `${site.name}-nodes` },
+      },
+      own,
+    );
     const securityGroupId = this.group.id;
-    const ingress = (name: string, rule: Omit<aws.vpc.SecurityGroupIngressRuleArgs, "securityGroupId" | "tags">): pulumi.Resource =>
-      new aws.vpc.SecurityGroupIngressRule(`${site.name}-${name}`, { securityGroupId, ...rule, tags: { ...tags, Name: `${site.name}-${name}` } }, own);
+    const ingress = (
+      name: string,
+      rule: Omit<aws.vpc.SecurityGroupIngressRuleArgs, "securityGroupId" | "tags">,
+    ): pulumi.Resource =>
+      new aws.vpc.SecurityGroupIngressRule(
+        `${site.name}-${name}`,
+        { securityGroupId, ...rule, tags: { ...tags, Name: `${site.name}-${name}` } },
+        own,
+      );
     const ssh = { ipProtocol: "tcp", fromPort: 22, toPort: 22 };
     const mesh = { ipProtocol: "udp", fromPort: meshPort, toPort: meshPort };
 
     this.rules = [
-      ...operatorCidrs.map((cidrIpv4) => ingress(`ssh-${cidrIpv4.replace(/[./]/g, "-")}`, { ...ssh, cidrIpv4, description: "SSH of the operator" })),
-      ingress("mesh-own", { ...mesh, referencedSecurityGroupId: securityGroupId, description: "WireGuard between nodes of this site" }),
-      ...meshPeers.map(({ name, cidr }) => ingress(`mesh-${name}`, { ...mesh, cidrIpv4: cidr, description: `WireGuard from ${name}` })),
-      new aws.vpc.SecurityGroupEgressRule(`${site.name}-egress`, {
-        securityGroupId, ipProtocol: "-1", cidrIpv4: ANYWHERE, description: "anything out", tags: { ...tags, Name: `${site.name}-egress` },
-      }, own),
+      ...operatorCidrs.map((cidrIpv4) =>
+        ingress(`ssh-${cidrIpv4.replace(/[./]/g, "-")}`, { ...ssh, cidrIpv4, description: "SSH of the operator" }),
+      ),
+      ingress("mesh-own", {
+        ...mesh,
+        referencedSecurityGroupId: securityGroupId,
+        description: "WireGuard between nodes of this site",
+      }),
+      ...meshPeers.map(({ name, cidr }) =>
+        ingress(`mesh-${name}`, { ...mesh, cidrIpv4: cidr, description: `WireGuard from ${name}` }),
+      ),
+      new aws.vpc.SecurityGroupEgressRule(
+        `${site.name}-egress`,
+        {
+          securityGroupId,
+          ipProtocol: "-1",
+          cidrIpv4: ANYWHERE,
+          description: "anything out",
+          tags: { ...tags, Name: `${site.name}-egress` },
+        },
+        own,
+      ),
     ];
     this.registerOutputs();
   }

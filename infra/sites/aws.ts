@@ -6,43 +6,81 @@ import type { Config } from "../config/schema.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
-import type { Tags } from "./aws-tags.ts";
-import type { SiteContext } from "./context.ts";
 import { DEBIAN_NAME, DEBIAN_OWNER } from "./aws-image.ts";
 import { AwsInstance } from "./aws-instance.ts";
 import { AwsNetwork } from "./aws-network.ts";
 import { AwsSecurity, peersOfSite } from "./aws-security.ts";
 import { vpcNetwork, zoneOf } from "./aws-subnets.ts";
+import type { Tags } from "./aws-tags.ts";
+import type { SiteContext } from "./context.ts";
 
-
-/** All AWS sites of a stack: each region has its own provider, and the port of the mesh is open to the addresses of the others. */
+/**
+ * All AWS sites of a stack: each region has its own provider, and the port of the mesh is open to the addresses of the
+ * others.
+ */
 export class AwsSites extends pulumi.ComponentResource {
   readonly nodes: Node[];
   /** Database nodes so far, in all regions: with `rolling` each waits for the one before. */
   private readonly databases: AwsInstance[] = [];
 
-  constructor(sites: AwsSite[], plans: NodePlan[], config: Config, context: SiteContext, opts?: pulumi.ComponentResourceOptions) {
+  constructor(
+    sites: AwsSite[],
+    plans: NodePlan[],
+    config: Config,
+    context: SiteContext,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
     super("meshbench:sites:Aws", "aws", {}, opts);
     const parent = { parent: this };
     const slots = meshSlots(config.sites);
-    const tagsOf = (site: string): Tags => ({ ...context.labels, site, ...(config.runId === undefined ? {} : { run: config.runId }) });
+    const tagsOf = (site: string): Tags => ({
+      ...context.labels,
+      site,
+      ...(config.runId === undefined ? {} : { run: config.runId }),
+    });
     const plansAt = (site: string): NodePlan[] => plans.filter((p) => p.site === site);
 
-    const networks = new Map(sites.map((site) => [site.name, new AwsNetwork(site, vpcNetwork(site, slots[site.name]!), plansAt(site.name), context.key.publicKey, tagsOf(site.name), parent)]));
+    const networks = new Map(
+      sites.map((site) => [
+        site.name,
+        new AwsNetwork(
+          site,
+          vpcNetwork(site, slots[site.name]!),
+          plansAt(site.name),
+          context.key.publicKey,
+          tagsOf(site.name),
+          parent,
+        ),
+      ]),
+    );
     const addresses = new Map([...networks].map(([name, network]) => [name, network.addresses]));
     this.nodes = sites.flatMap((site) => {
       const network = networks.get(site.name)!;
-      const security = new AwsSecurity(site, network, {
-        operatorCidrs: site.operatorCidr ?? config.operatorCidr ?? [],
-        meshPort: config.mesh.port,
-        meshPeers: peersOfSite(site, config.sites, addresses),
-      }, tagsOf(site.name), parent);
+      const security = new AwsSecurity(
+        site,
+        network,
+        {
+          operatorCidrs: site.operatorCidr ?? config.operatorCidr ?? [],
+          meshPort: config.mesh.port,
+          meshPeers: peersOfSite(site, config.sites, addresses),
+        },
+        tagsOf(site.name),
+        parent,
+      );
       return this.instances(site, plansAt(site.name), network, security, config, context, tagsOf(site.name));
     });
     this.registerOutputs();
   }
 
-  private instances(site: AwsSite, plans: NodePlan[], network: AwsNetwork, security: AwsSecurity, config: Config, context: SiteContext, tags: Tags): Node[] {
+  private instances(
+    site: AwsSite,
+    plans: NodePlan[],
+    network: AwsNetwork,
+    security: AwsSecurity,
+    config: Config,
+    context: SiteContext,
+    tags: Tags,
+  ): Node[] {
     const image = site.ami ?? debianImage(network.opts);
     const alone = config.sites.reduce((sum, s) => sum + s.nodes, 0) === 1;
     const key = `meshbench:sites[${config.sites.findIndex((s) => s.name === site.name)}]`;
@@ -50,26 +88,43 @@ export class AwsSites extends pulumi.ComponentResource {
     return plans.map((plan) => {
       const index = databases.indexOf(plan);
       const before = site.rolling && index !== -1 ? this.databases.slice(-1).map((m) => m.ready) : [];
-      const instance = new AwsInstance(plan, {
-        site, key, network, security, image, tags, context, alone,
-        zone: zoneOf(site.zones, index === -1 ? undefined : index),
-        after: before,
-      }, { parent: this });
+      const instance = new AwsInstance(
+        plan,
+        {
+          site,
+          key,
+          network,
+          security,
+          image,
+          tags,
+          context,
+          alone,
+          zone: zoneOf(site.zones, index === -1 ? undefined : index),
+          after: before,
+        },
+        { parent: this },
+      );
       if (index !== -1) this.databases.push(instance);
       return instance.node;
     });
   }
 }
 
-/** Debian's own account and names. The newest one changes from week to week: instances keep the one that they were made from. */
+/**
+ * Debian's own account and names. The newest one changes from week to week: instances keep the one that they were made
+ * from.
+ */
 function debianImage(opts: pulumi.InvokeOptions): pulumi.Output<string> {
-  return aws.ec2.getAmiOutput({
-    mostRecent: true,
-    owners: [DEBIAN_OWNER],
-    filters: [
-      { name: "name", values: [DEBIAN_NAME] },
-      { name: "architecture", values: ["x86_64"] },
-      { name: "virtualization-type", values: ["hvm"] },
-    ],
-  }, opts).id;
+  return aws.ec2.getAmiOutput(
+    {
+      mostRecent: true,
+      owners: [DEBIAN_OWNER],
+      filters: [
+        { name: "name", values: [DEBIAN_NAME] },
+        { name: "architecture", values: ["x86_64"] },
+        { name: "virtualization-type", values: ["hvm"] },
+      ],
+    },
+    opts,
+  ).id;
 }

@@ -6,7 +6,10 @@ export interface CloudInitArgs {
   user: string;
   authorizedKeys: string[];
   hostname: string;
-  /** An ed25519 SSH host key: the private half in OpenSSH's format, the public one as "ssh-ed25519 AAAA...". Absent: the node makes its own. */
+  /**
+   * An ed25519 SSH host key: the private half in OpenSSH's format, the public one as "ssh-ed25519 AAAA...". Absent: the
+   * node makes its own.
+   */
   hostKey?: { private: string; public: string };
   /** Debian packages to install at first boot. */
   packages?: string[];
@@ -17,8 +20,12 @@ export const USER_DATA_LIMIT = 16_384;
 
 /** Throws a RangeError that names the argument. */
 export function cloudInit({ user, authorizedKeys, hostname, hostKey, packages = [] }: CloudInitArgs): string {
-  if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user)) throw new RangeError(`cloud-init: user is "${user}", allowed is a Linux user name`);
-  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(hostname)) throw new RangeError(`cloud-init: hostname is "${hostname}", allowed are lower-case letters, digits and '-', at most 63`);
+  if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user))
+    throw new RangeError(`cloud-init: user is "${user}", allowed is a Linux user name`);
+  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(hostname))
+    throw new RangeError(
+      `cloud-init: hostname is "${hostname}", allowed are lower-case letters, digits and '-', at most 63`,
+    );
   if (authorizedKeys.length === 0) throw new RangeError("cloud-init: authorizedKeys is empty, nobody could log in");
   const settings = {
     hostname,
@@ -28,16 +35,27 @@ export function cloudInit({ user, authorizedKeys, hostname, hostKey, packages = 
     // The image need not carry the package locales, without which any other value makes cloud-init end in an error.
     locale: "C.UTF-8",
     timezone: "Etc/UTC",
-    users: [user === "root"
-      ? { name: "root", ssh_authorized_keys: authorizedKeys }
-      : { name: user, shell: "/bin/bash", lock_passwd: true, sudo: "ALL=(ALL) NOPASSWD:ALL", ssh_authorized_keys: authorizedKeys }],
+    users: [
+      user === "root"
+        ? { name: "root", ssh_authorized_keys: authorizedKeys }
+        : {
+            name: user,
+            shell: "/bin/bash",
+            lock_passwd: true,
+            sudo: "ALL=(ALL) NOPASSWD:ALL",
+            ssh_authorized_keys: authorizedKeys,
+          },
+    ],
     disable_root: user !== "root",
     ssh_pwauth: false,
-    ...(hostKey === undefined ? {} : {
-      // Keys of other types, which the image or the first boot may bring, would be host keys that nobody has pinned.
-      ssh_deletekeys: true,
-      ssh_keys: { ed25519_private: hostKey.private, ed25519_public: hostKey.public },
-    }),
+    ...(hostKey === undefined
+      ? {}
+      : {
+          // Keys of other types, which the image or the first boot may bring, would be host keys that nobody has
+          // pinned.
+          ssh_deletekeys: true,
+          ssh_keys: { ed25519_private: hostKey.private, ed25519_public: hostKey.public },
+        }),
     ...(packages.length === 0 ? {} : { package_update: true, packages }),
   };
   return `#cloud-config\n${stringify(settings, { lineWidth: 0 })}`;

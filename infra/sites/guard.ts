@@ -1,6 +1,10 @@
-/** Keeps a configuration edit from destroying or stopping a database node: what such an edit changes is remembered in the state. */
-import * as pulumi from "@pulumi/pulumi";
+/**
+ * Keeps a configuration edit from destroying or stopping a database node: what such an edit changes is remembered in
+ * the state.
+ */
+
 import { local } from "@pulumi/command";
+import type * as pulumi from "@pulumi/pulumi";
 
 export interface Guarded {
   /** Values of which any change makes the node anew; its data is lost with it. */
@@ -16,8 +20,10 @@ export interface Guarded {
 }
 
 /**
- * Prints the values that hold from now on, one per line. Refused changes leave with 1 before anything is touched: the node
- * depends on this step, and a step that failed keeps its old inputs, so that it fails again until it is confirmed or undone.
+ * Prints the values that hold from now on, one per line. Refused changes leave with 1 before anything is touched: the
+ * node
+ * depends on this step, and a step that failed keeps its old inputs, so that it fails again until it is confirmed or
+ * undone.
  */
 export const GUARD_SCRIPT = `
 was() { printf '%s\\n' "\${PULUMI_COMMAND_STDOUT:-}" | grep "^$1 " || true; }
@@ -33,20 +39,30 @@ fi
 printf '%s\\n' "$REPLACED" "$RESTARTED" | grep . || true`;
 
 const lines = (kind: string, values: Record<string, string>): string =>
-  Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => `${kind} ${key} = ${value}`).join("\n");
+  Object.entries(values)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${kind} ${key} = ${value}`)
+    .join("\n");
 
 /** The node's own resource must depend on what this returns. */
 export function guard(node: string, guarded: Guarded, opts: pulumi.CustomResourceOptions): pulumi.Resource {
-  return new local.Command(`${node}-guard`, {
-    create: GUARD_SCRIPT,
-    interpreter: ["/bin/bash", "-euo", "pipefail", "-c"],
-    environment: {
-      NODE: node,
-      REPLACED: lines("replaced", guarded.replaced), RESTARTED: lines("restarted", guarded.restarted ?? {}),
-      MAY_REPLACE: String(guarded.mayReplace), MAY_RESTART: String(guarded.mayRestart ?? false),
-      REPLACE_KEY: guarded.replaceKey, RESTART_KEY: guarded.restartKey ?? "",
+  return new local.Command(
+    `${node}-guard`,
+    {
+      create: GUARD_SCRIPT,
+      interpreter: ["/bin/bash", "-euo", "pipefail", "-c"],
+      environment: {
+        NODE: node,
+        REPLACED: lines("replaced", guarded.replaced),
+        RESTARTED: lines("restarted", guarded.restarted ?? {}),
+        MAY_REPLACE: String(guarded.mayReplace),
+        MAY_RESTART: String(guarded.mayRestart ?? false),
+        REPLACE_KEY: guarded.replaceKey,
+        RESTART_KEY: guarded.restartKey ?? "",
+      },
+      addPreviousOutputInEnv: true,
+      logging: "stderr",
     },
-    addPreviousOutputInEnv: true,
-    logging: "stderr",
-  }, opts);
+    opts,
+  );
 }

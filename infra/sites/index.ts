@@ -8,9 +8,15 @@ import type { SiteContext } from "./context.ts";
 import { LocalSites } from "./local.ts";
 
 /** A provider's package takes seconds to load, and is loaded only where a site needs it. */
-export async function createSites(config: Config, plans: NodePlan[], context: SiteContext, opts?: pulumi.ComponentResourceOptions): Promise<Node[]> {
+export async function createSites(
+  config: Config,
+  plans: NodePlan[],
+  context: SiteContext,
+  opts?: pulumi.ComponentResourceOptions,
+): Promise<Node[]> {
   const nodes: Node[] = [];
-  const ofKind = <K extends Site["kind"]>(kind: K): Extract<Site, { kind: K }>[] => config.sites.filter((s) => s.kind === kind) as Extract<Site, { kind: K }>[];
+  const ofKind = <K extends Site["kind"]>(kind: K): Extract<Site, { kind: K }>[] =>
+    config.sites.filter((s) => s.kind === kind) as Extract<Site, { kind: K }>[];
   const plansOf = (sites: Site[]): NodePlan[] => plans.filter((p) => sites.some((s) => s.name === p.site));
 
   const keyOf = (site: Site): string => `meshbench:sites[${config.sites.indexOf(site)}]`;
@@ -23,10 +29,16 @@ export async function createSites(config: Config, plans: NodePlan[], context: Si
     const { AwsSites } = await import("./aws.ts");
     nodes.push(...new AwsSites(inAws, plansOf(inAws), config, context, opts).nodes);
   }
-  const alone = config.sites.reduce((sum, s) => sum + s.nodes, 0) === 1, before: pulumi.Resource[] = [];
+  const alone = config.sites.reduce((sum, s) => sum + s.nodes, 0) === 1,
+    before: pulumi.Resource[] = [];
   for (const site of ofKind("proxmox")) {
     const { ProxmoxSite } = await import("./proxmox.ts");
-    nodes.push(...new ProxmoxSite({ site, key: keyOf(site), plans: plansOf([site]), alone, before, secrets: config, context }, opts).nodes);
+    nodes.push(
+      ...new ProxmoxSite(
+        { site, key: keyOf(site), plans: plansOf([site]), alone, before, secrets: config, context },
+        opts,
+      ).nodes,
+    );
   }
   for (const site of ofKind("ssh")) {
     const { SshSite } = await import("./ssh.ts");

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import type { JumpHost } from "../config/site-common.ts";
 import { ConfigError } from "../config/errors.ts";
+import type { JumpHost } from "../config/site-common.ts";
 import { checkout } from "../paths.ts";
 
 /** `key` is how the configuration calls it; relative paths are meant from the project's root. */
@@ -14,10 +14,14 @@ export function readPrivateKey(path: string, key: string): pulumi.Output<string>
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new ConfigError([`${key} is "${path}", which cannot be read (${(error as NodeJS.ErrnoException).code}); name a private key file without a passphrase`]);
+    throw new ConfigError([
+      `${key} is "${path}", which cannot be read (${(error as NodeJS.ErrnoException).code}); name a private key file without a passphrase`,
+    ]);
   }
-  if (!/PRIVATE KEY-----/.test(text)) throw new ConfigError([`${key} is "${path}", which holds no private key; name the file without .pub`]);
-  if (/ENCRYPTED/.test(text)) throw new ConfigError([`${key} is "${path}", which is encrypted; name a private key file without a passphrase`]);
+  if (!/PRIVATE KEY-----/.test(text))
+    throw new ConfigError([`${key} is "${path}", which holds no private key; name the file without .pub`]);
+  if (/ENCRYPTED/.test(text))
+    throw new ConfigError([`${key} is "${path}", which is encrypted; name a private key file without a passphrase`]);
   return pulumi.secret(text);
 }
 

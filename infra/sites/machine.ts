@@ -1,4 +1,6 @@
-/** What a node is made of, in a few words: part of a run's identity, since another machine is another measurement. Pure. */
+/**
+ * What a node is made of, in a few words: part of a run's identity, since another machine is another measurement. Pure.
+ */
 import type { Site } from "../config/sites.ts";
 import type { Role } from "../topology.ts";
 import { typeOf } from "./aws-types.ts";

@@ -1,6 +1,6 @@
 /** A Proxmox site's configuration and node plans -> what each guest is to be. Pure. */
 import { formatAddress, parseAddress, parseCidr } from "../config/addresses.ts";
-import { DEBIAN_IMAGE, DEBIAN_TEMPLATE, profileOf, type ProxmoxSite, type StorageProfile } from "../config/proxmox.ts";
+import { DEBIAN_IMAGE, DEBIAN_TEMPLATE, type ProxmoxSite, profileOf, type StorageProfile } from "../config/proxmox.ts";
 import type { NodePlan } from "../topology.ts";
 
 export interface GuestPlan {
@@ -17,7 +17,10 @@ export interface GuestPlan {
   storage?: { name: string; profile: StorageProfile };
 }
 
-/** Database node n (from 1) is n - 1, the proxy's own node 12, the driver's 13: the host number in the site's mesh addresses, less one. */
+/**
+ * Database node n (from 1) is n - 1, the proxy's own node 12, the driver's 13: the host number in the site's mesh
+ * addresses, less one.
+ */
 export function offsetOf(plan: Pick<NodePlan, "meshAddress">): number {
   return (Number(plan.meshAddress.split(".")[3]) % 16) - 1;
 }
@@ -44,7 +47,11 @@ export function planGuests(site: ProxmoxSite, plans: NodePlan[], stack: string):
 
 /** Proxmox takes DNS names only: no underscore, no dot that a stack's name may have; at most 63 characters. */
 export function guestName(stack: string, node: string): string {
-  const clean = stack.toLowerCase().replace(/[^a-z0-9-]+/g, "-").replace(/^-+|-+$/g, "") || "stack";
+  const clean =
+    stack
+      .toLowerCase()
+      .replace(/[^a-z0-9-]+/g, "-")
+      .replace(/^-+|-+$/g, "") || "stack";
   return `${clean.slice(0, 62 - node.length).replace(/-+$/, "")}-${node}`;
 }
 
@@ -53,16 +60,27 @@ export function guestTags(stack: string, site: string): string[] {
   return ["meshbench", `site-${site}`, `stack-${guestName(stack, "").replace(/-$/, "")}`].sort();
 }
 
-export interface Download { url: string; checksum: string; algorithm: "sha256" | "sha512"; fileName: string }
+export interface Download {
+  url: string;
+  checksum: string;
+  algorithm: "sha256" | "sha512";
+  fileName: string;
+}
 
 /**
- * The image of VMs or the template of containers. Its name tells the version, so that another one is another file, and the
+ * The image of VMs or the template of containers. Its name tells the version, so that another one is another file, and
+ * the
  * stack: one that is destroyed must not take another's image with it.
  */
 export function imageOf(site: ProxmoxSite, stack: string): Download {
   const given = site.image ?? (site.guest === "vm" ? DEBIAN_IMAGE : DEBIAN_TEMPLATE);
   const last = new URL(given.url).pathname.split("/").pop()!;
-  // An `import` volume's format is known by its ending; Debian's raw images end in .raw, others of qcow2 format in .img.
+  // An `import` volume's format is known by its ending; Debian's raw images end in .raw, others of qcow2 format in
+  // .img.
   const named = site.guest === "vm" && !/\.(qcow2|raw|vmdk)$/.test(last) ? `${last.replace(/\.img$/, "")}.qcow2` : last;
-  return { ...given, algorithm: given.checksum.length === 64 ? "sha256" : "sha512", fileName: named.replace(/(\.tar)?\.\w+$/, (ending) => `-${guestName(stack, "").replace(/-$/, "")}${ending}`) };
+  return {
+    ...given,
+    algorithm: given.checksum.length === 64 ? "sha256" : "sha512",
+    fileName: named.replace(/(\.tar)?\.\w+$/, (ending) => `-${guestName(stack, "").replace(/-$/, "")}${ending}`),
+  };
 }

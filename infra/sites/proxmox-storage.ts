@@ -6,7 +6,10 @@ export const DATA_SERIAL = "meshbench-data";
 export const DATA_DIRECTORY = "/var/lib/mysql";
 const MOUNT = "/srv/meshbench";
 
-/** After a stop and start too, a node is ready only when its services are. One that failed is no reason to wait for ever. */
+/**
+ * After a stop and start too, a node is ready only when its services are. One that failed is no reason to wait for
+ * ever.
+ */
 export const BOOTED = "timeout 300 systemctl is-system-running --wait >/dev/null 2>&1 || true";
 
 /** First boot's configuration is over; its failure is one of the node's, shown with the end of its log. */
@@ -17,7 +20,8 @@ export const CLOUD_INIT_DONE = `if command -v cloud-init >/dev/null 2>&1; then
 fi`;
 
 /**
- * Finds the disk, makes a filesystem when it has none - never over one that is there - and puts the database directory on
+ * Finds the disk, makes a filesystem when it has none - never over one that is there - and puts the database directory
+ * on
  * it. What a package has already made in that directory moves along. Every part is skipped when it is done.
  */
 export function dataDiskScript(filesystem: "ext4" | "xfs"): string {

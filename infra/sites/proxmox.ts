@@ -1,16 +1,17 @@
 /** A site on a Proxmox VE host: an image, and per node a virtual machine or a container. No SSH to the hypervisor. */
-import * as pulumi from "@pulumi/pulumi";
+
 import * as proxmox from "@muhlba91/pulumi-proxmoxve";
-import { loginOf, type ProxmoxSite as SiteConfig, type Secrets } from "../config/proxmox.ts";
+import * as pulumi from "@pulumi/pulumi";
+import { loginOf, type Secrets, type ProxmoxSite as SiteConfig } from "../config/proxmox.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
-import { jumpConnection } from "./keys.ts";
 import { guard } from "./guard.ts";
-import { containerArgs, snippetOf, vmArgs, type GuestContext } from "./proxmox-guest.ts";
-import { guestTags, imageOf, planGuests, type GuestPlan } from "./proxmox-plan.ts";
+import { jumpConnection } from "./keys.ts";
+import { containerArgs, type GuestContext, snippetOf, vmArgs } from "./proxmox-guest.ts";
+import { type GuestPlan, guestTags, imageOf, planGuests } from "./proxmox-plan.ts";
 import { BOOTED, CLOUD_INIT_DONE, dataDiskScript, HOST_FACTS, MOUNT_POINT_SCRIPT } from "./proxmox-storage.ts";
-import { connectionOf, firstContact, readyThrough, type Reach } from "./reached.ts";
+import { connectionOf, firstContact, type Reach, readyThrough } from "./reached.ts";
 
 /** From the first try until SSH lets the operator in, first boot included. */
 const CONTACT_SECONDS = 300;
@@ -39,45 +40,102 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     super("meshbench:sites:Proxmox", site.name, {}, opts);
     const login = loginOf(site, secrets);
     warnOfClear("apiToken" in login ? "proxmoxToken" : "proxmoxPassword");
-    this.provider = new proxmox.Provider(site.name, {
-      endpoint: site.endpoint!, insecure: site.insecure,
-      ...("apiToken" in login ? { apiToken: pulumi.secret(login.apiToken) } : { username: login.username, password: pulumi.secret(login.password) }),
-    }, { parent: this });
+    this.provider = new proxmox.Provider(
+      site.name,
+      {
+        endpoint: site.endpoint!,
+        insecure: site.insecure,
+        ...("apiToken" in login
+          ? { apiToken: pulumi.secret(login.apiToken) }
+          : { username: login.username, password: pulumi.secret(login.password) }),
+      },
+      { parent: this },
+    );
     this.proxy = jumpConnection(site.jump, args.key);
     this.image = this.download(site, context.labels.stack);
     this.nodes = planGuests(site, plans, context.labels.stack).map((guest) => this.node(guest, args));
     this.registerOutputs();
   }
 
-  /** `overwrite` off: a changed size at the source would otherwise replace the image, and with it everything built on it. */
+  /**
+   * `overwrite` off: a changed size at the source would otherwise replace the image, and with it everything built on
+   * it.
+   */
   private download(site: SiteConfig, stack: string): proxmox.download.File {
     const image = imageOf(site, stack);
-    return new proxmox.download.File(`${site.name}-image`, {
-      contentType: site.guest === "vm" ? "import" : "vztmpl", datastoreId: site.imageDatastore, nodeName: site.hypervisor,
-      url: image.url, fileName: image.fileName, checksum: image.checksum, checksumAlgorithm: image.algorithm,
-      overwrite: false, overwriteUnmanaged: true, uploadTimeout: 1800,
-    }, { parent: this, provider: this.provider });
+    return new proxmox.download.File(
+      `${site.name}-image`,
+      {
+        contentType: site.guest === "vm" ? "import" : "vztmpl",
+        datastoreId: site.imageDatastore,
+        nodeName: site.hypervisor,
+        url: image.url,
+        fileName: image.fileName,
+        checksum: image.checksum,
+        checksumAlgorithm: image.algorithm,
+        overwrite: false,
+        overwriteUnmanaged: true,
+        uploadTimeout: 1800,
+      },
+      { parent: this, provider: this.provider },
+    );
   }
 
   private node(guest: GuestPlan, { site, key, alone, before, secrets, context }: ProxmoxSiteArgs): Node {
     const { name } = guest.node;
     const parent = { parent: this };
-    const labels: GuestContext = { tags: guestTags(context.labels.stack, site.name), labels: context.labels, publicKey: context.key.publicKey, image: this.image.id };
+    const labels: GuestContext = {
+      tags: guestTags(context.labels.stack, site.name),
+      labels: context.labels,
+      publicKey: context.key.publicKey,
+      image: this.image.id,
+    };
     const isDatabase = guest.node.roles.includes("database");
-    const dependsOn = isDatabase ? [guard(name, {
-      replaced: identity(site, guest, context.labels.stack), restarted: size(site), mayReplace: site.replaceNodes, mayRestart: site.rolling || alone,
-      replaceKey: `${key}.replaceNodes to true`, restartKey: `${key}.rolling to true`,
-    }, parent), ...(site.rolling ? before.slice(-1) : [])] : [];
-    const made = site.guest === "vm"
-      ? this.virtualMachine(site, guest, labels, dependsOn)
-      : this.container(site, guest, labels, dependsOn);
+    const dependsOn = isDatabase
+      ? [
+          guard(
+            name,
+            {
+              replaced: identity(site, guest, context.labels.stack),
+              restarted: size(site),
+              mayReplace: site.replaceNodes,
+              mayRestart: site.rolling || alone,
+              replaceKey: `${key}.replaceNodes to true`,
+              restartKey: `${key}.rolling to true`,
+            },
+            parent,
+          ),
+          ...(site.rolling ? before.slice(-1) : []),
+        ]
+      : [];
+    const made =
+      site.guest === "vm"
+        ? this.virtualMachine(site, guest, labels, dependsOn)
+        : this.container(site, guest, labels, dependsOn);
 
     const user = site.guest === "vm" ? site.user : "root";
-    const reach: Reach = { node: name, host: made.address, port: 22, user, privateKey: context.key.privateKey, proxy: this.proxy, timeoutSeconds: CONTACT_SECONDS };
+    const reach: Reach = {
+      node: name,
+      host: made.address,
+      port: 22,
+      user,
+      privateKey: context.key.privateKey,
+      proxy: this.proxy,
+      timeoutSeconds: CONTACT_SECONDS,
+    };
     const contactOpts = { parent: this, deletedWith: made.resource, deleteBeforeReplace: true };
-    const verify = site.hostKeys === "agent"
-      ? pulumi.secret(pulumi.output(made.vmId).apply((vmId) => ({ endpoint: site.endpoint!, login: loginOf(site, secrets), insecure: site.insecure, hypervisor: site.hypervisor, vmId })))
-      : undefined;
+    const verify =
+      site.hostKeys === "agent"
+        ? pulumi.secret(
+            pulumi.output(made.vmId).apply((vmId) => ({
+              endpoint: site.endpoint!,
+              login: loginOf(site, secrets),
+              insecure: site.insecure,
+              hypervisor: site.hypervisor,
+              vmId,
+            })),
+          )
+        : undefined;
     const hostKey = made.hostKey ?? firstContact(reach, made.identity, verify, contactOpts);
 
     const bare: Node = {
@@ -90,36 +148,78 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       resource: made.resource,
       facts: pulumi.output(undefined).apply((): Record<string, unknown> => ({})),
     };
-    const { resource, connection, printed } = readyThrough<Record<string, unknown>>(bare, readyScript(site, guest), Object.values(size(site)), parent);
+    const { resource, connection, printed } = readyThrough<Record<string, unknown>>(
+      bare,
+      readyScript(site, guest),
+      Object.values(size(site)),
+      parent,
+    );
     if (isDatabase) before.push(resource);
     const known = {
-      kind: site.guest === "vm" ? "Proxmox virtual machine" : "Proxmox container", hypervisor: site.hypervisor, cores: site.cores, memoryMb: site.memoryMb,
-      image: imageOf(site, context.labels.stack).fileName, datastore: site.datastore, ...(guest.storage === undefined ? {} : { storage: { name: guest.storage.name, ...guest.storage.profile } }),
+      kind: site.guest === "vm" ? "Proxmox virtual machine" : "Proxmox container",
+      hypervisor: site.hypervisor,
+      cores: site.cores,
+      memoryMb: site.memoryMb,
+      image: imageOf(site, context.labels.stack).fileName,
+      datastore: site.datastore,
+      ...(guest.storage === undefined ? {} : { storage: { name: guest.storage.name, ...guest.storage.profile } }),
     };
-    return { ...bare, connection, facts: pulumi.all([printed, made.vmId]).apply(([seen, vmId]): Record<string, unknown> => ({ ...known, vmId, seen })) };
+    return {
+      ...bare,
+      connection,
+      facts: pulumi
+        .all([printed, made.vmId])
+        .apply(([seen, vmId]): Record<string, unknown> => ({ ...known, vmId, seen })),
+    };
   }
 
   private virtualMachine(site: SiteConfig, guest: GuestPlan, labels: GuestContext, dependsOn: pulumi.Resource[]): Made {
-    const snippet = site.hostKeys === "snippets" ? snippetOf(site, guest, labels, { parent: this, provider: this.provider }) : undefined;
+    const snippet =
+      site.hostKeys === "snippets"
+        ? snippetOf(site, guest, labels, { parent: this, provider: this.provider })
+        : undefined;
     const vm = new proxmox.VmLegacy(guest.node.name, vmArgs(site, guest, labels, snippet?.file.id), {
-      parent: this, provider: this.provider, dependsOn, deleteBeforeReplace: true,
+      parent: this,
+      provider: this.provider,
+      dependsOn,
+      deleteBeforeReplace: true,
       // The provider sees a change in a disk without `speed` at every run.
       ignoreChanges: ["disks[0].speed", ...(guest.storage?.profile.sizeGb === undefined ? [] : ["disks[1].speed"])],
     });
-    const reported = vm.ipv4Addresses.apply((all) => (all ?? []).flat().find((a) => a !== "" && !a.startsWith("127.")) ?? "");
+    const reported = vm.ipv4Addresses.apply(
+      (all) => (all ?? []).flat().find((a) => a !== "" && !a.startsWith("127.")) ?? "",
+    );
     return {
-      resource: vm, vmId: vm.vmId, address: guest.lanAddress === undefined ? reported : pulumi.output(guest.lanAddress),
-      identity: pulumi.all([vm.id, vm.macAddresses]).apply(([id, macs]) => [id, ...(macs ?? []).filter((m) => m !== "00:00:00:00:00:00")]),
+      resource: vm,
+      vmId: vm.vmId,
+      address: guest.lanAddress === undefined ? reported : pulumi.output(guest.lanAddress),
+      identity: pulumi
+        .all([vm.id, vm.macAddresses])
+        .apply(([id, macs]) => [id, ...(macs ?? []).filter((m) => m !== "00:00:00:00:00:00")]),
       ...(snippet === undefined ? {} : { hostKey: snippet.hostKey }),
     };
   }
 
   private container(site: SiteConfig, guest: GuestPlan, labels: GuestContext, dependsOn: pulumi.Resource[]): Made {
-    const container = new proxmox.ContainerLegacy(guest.node.name, containerArgs(site, guest, labels), { parent: this, provider: this.provider, dependsOn, deleteBeforeReplace: true });
-    const reported = container.ipv4.apply((all) => Object.values(all ?? {}).find((a) => !a.startsWith("127."))?.split("/")[0] ?? "");
+    const container = new proxmox.ContainerLegacy(guest.node.name, containerArgs(site, guest, labels), {
+      parent: this,
+      provider: this.provider,
+      dependsOn,
+      deleteBeforeReplace: true,
+    });
+    const reported = container.ipv4.apply(
+      (all) =>
+        Object.values(all ?? {})
+          .find((a) => !a.startsWith("127."))
+          ?.split("/")[0] ?? "",
+    );
     return {
-      resource: container, vmId: container.vmId, address: guest.lanAddress === undefined ? reported : pulumi.output(guest.lanAddress),
-      identity: pulumi.all([container.id, container.networkInterfaces]).apply(([id, cards]) => [id, ...(cards ?? []).flatMap((c) => c.macAddress ?? [])]),
+      resource: container,
+      vmId: container.vmId,
+      address: guest.lanAddress === undefined ? reported : pulumi.output(guest.lanAddress),
+      identity: pulumi
+        .all([container.id, container.networkInterfaces])
+        .apply(([id, cards]) => [id, ...(cards ?? []).flatMap((c) => c.macAddress ?? [])]),
     };
   }
 }
@@ -144,14 +244,28 @@ interface Made {
 
 /** Changing one of these makes the provider delete the guest and create another. */
 function identity(site: SiteConfig, guest: GuestPlan, stack: string): Record<string, string> {
-  return { hypervisor: site.hypervisor, guest: site.guest, vmId: guest.vmId === undefined ? "next free" : String(guest.vmId), image: imageOf(site, stack).fileName, datastore: site.datastore, data: guest.storage?.profile.datastore ?? site.datastore };
+  return {
+    hypervisor: site.hypervisor,
+    guest: site.guest,
+    vmId: guest.vmId === undefined ? "next free" : String(guest.vmId),
+    image: imageOf(site, stack).fileName,
+    datastore: site.datastore,
+    data: guest.storage?.profile.datastore ?? site.datastore,
+  };
 }
 
 /** Changing one of these makes the provider stop the guest and start it. */
-const size = (site: SiteConfig): Record<string, string> => ({ cores: String(site.cores), memoryMb: String(site.memoryMb), ...(site.guest === "vm" ? { cpuType: site.cpuType } : {}) });
+const size = (site: SiteConfig): Record<string, string> => ({
+  cores: String(site.cores),
+  memoryMb: String(site.memoryMb),
+  ...(site.guest === "vm" ? { cpuType: site.cpuType } : {}),
+});
 
 function readyScript(site: SiteConfig, guest: GuestPlan): string {
   const profile = guest.storage?.profile;
-  const own = profile?.sizeGb === undefined ? [] : [site.guest === "vm" ? dataDiskScript(profile.filesystem) : MOUNT_POINT_SCRIPT];
+  const own =
+    profile?.sizeGb === undefined
+      ? []
+      : [site.guest === "vm" ? dataDiskScript(profile.filesystem) : MOUNT_POINT_SCRIPT];
   return [BOOTED, CLOUD_INIT_DONE, ...own, HOST_FACTS].join("\n");
 }

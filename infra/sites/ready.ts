@@ -1,6 +1,7 @@
 /** Holds everything that would use a node until it can be used: SSH with the pinned key, first boot over. */
-import * as pulumi from "@pulumi/pulumi";
+
 import { local } from "@pulumi/command";
+import * as pulumi from "@pulumi/pulumi";
 import type { Node } from "../node.ts";
 import { checkout } from "../paths.ts";
 
@@ -29,18 +30,29 @@ export interface Ready {
   connection: Node["connection"];
 }
 
-export function ready(node: string, { connection, sudo, timeoutSeconds, triggers }: ReadyArgs, opts: pulumi.CustomResourceOptions): Ready {
-  const stdin = pulumi.all([connection]).apply(([known]) => JSON.stringify({ name: node, connection: known, sudo, timeoutSeconds }));
-  const waited = new local.Command(`${node}-ready`, {
-    create: "node infra/sites/wait-ready.ts",
-    stdin: pulumi.secret(stdin),
-    triggers,
-    dir: checkout,
-    logging: "stderr",
-    addPreviousOutputInEnv: false,
-  }, opts);
+export function ready(
+  node: string,
+  { connection, sudo, timeoutSeconds, triggers }: ReadyArgs,
+  opts: pulumi.CustomResourceOptions,
+): Ready {
+  const stdin = pulumi
+    .all([connection])
+    .apply(([known]) => JSON.stringify({ name: node, connection: known, sudo, timeoutSeconds }));
+  const waited = new local.Command(
+    `${node}-ready`,
+    {
+      create: "node infra/sites/wait-ready.ts",
+      stdin: pulumi.secret(stdin),
+      triggers,
+      dir: checkout,
+      logging: "stderr",
+      addPreviousOutputInEnv: false,
+    },
+    opts,
+  );
   // stdout is a secret because stdin is one; what it holds is not.
   const facts = pulumi.unsecret(waited.stdout).apply((text) => JSON.parse(text) as NodeFacts);
-  // A step with an unknown connection would be shown as changed: the URN is known before the wait, and carries the dependency.
+  // A step with an unknown connection would be shown as changed: the URN is known before the wait, and carries the
+  // dependency.
   return { resource: waited, facts, connection: pulumi.all([connection, waited.urn]).apply(([known]) => known) };
 }

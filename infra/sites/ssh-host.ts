@@ -7,13 +7,25 @@ const STATE = "/var/lib/meshbench-host";
 /** Units, files and directories that the project puts on a node. */
 const UNITS = ["wg-quick@wg0", "haproxy", "maxscale", "mariadb", "meshbench-check.socket", "meshbench-iperf"];
 const FILES = [
-  "/etc/wireguard/wg0.conf", "/etc/wireguard/private.key", "/etc/mysql/mariadb.conf.d/99-meshbench.cnf", "/etc/systemd/system/mariadb.service.d/10-meshbench.conf",
-  "/etc/haproxy/meshbench.cfg", "/etc/systemd/system/haproxy.service.d/10-meshbench.conf", "/etc/systemd/system/meshbench-*",
-  "/usr/local/lib/meshbench", "/etc/meshbench", "/var/lib/meshbench", "/opt/meshbench",
+  "/etc/wireguard/wg0.conf",
+  "/etc/wireguard/private.key",
+  "/etc/mysql/mariadb.conf.d/99-meshbench.cnf",
+  "/etc/systemd/system/mariadb.service.d/10-meshbench.conf",
+  "/etc/haproxy/meshbench.cfg",
+  "/etc/systemd/system/haproxy.service.d/10-meshbench.conf",
+  "/etc/systemd/system/meshbench-*",
+  "/usr/local/lib/meshbench",
+  "/etc/meshbench",
+  "/var/lib/meshbench",
+  "/opt/meshbench",
 ];
 
 /** Directories of packages that the project puts files in. */
-const DIRECTORIES = ["/etc/systemd/system/mariadb.service.d", "/etc/systemd/system/haproxy.service.d", "/etc/wireguard"];
+const DIRECTORIES = [
+  "/etc/systemd/system/mariadb.service.d",
+  "/etc/systemd/system/haproxy.service.d",
+  "/etc/wireguard",
+];
 
 /**
  * Written down once, before anything is changed: the packages that are there, what runs, and a copy of the database
@@ -46,7 +58,10 @@ ${writeFile(`${STATE}/leave`, leaveScript(), "0700")}
 ${HOST_FACTS}`;
 }
 
-/** Leaves the host as it was found; every part may be done already. Kept on the host, so that a later version of the project can leave too. */
+/**
+ * Leaves the host as it was found; every part may be done already. Kept on the host, so that a later version of the
+ * project can leave too.
+ */
 export function leaveScript(): string {
   return `#!/bin/bash
 set -u

@@ -1,6 +1,7 @@
 /** A site of hosts that already exist. Nothing is created or destroyed; at the end they are left as they were found. */
-import * as pulumi from "@pulumi/pulumi";
+
 import { remote } from "@pulumi/command";
+import * as pulumi from "@pulumi/pulumi";
 import type { SshSite as SiteConfig } from "../config/ssh.ts";
 import type { Node } from "../node.ts";
 import { asRoot, shellQuote } from "../shell.ts";
@@ -30,28 +31,52 @@ export class SshSite extends pulumi.ComponentResource {
   private node(plan: NodePlan, host: SiteConfig["hosts"][number]): Node {
     const { site } = this;
     const sudo = site.user !== "root";
-    const reach: Reach = { node: plan.name, host: host.address, port: site.port, user: site.user, privateKey: this.privateKey, proxy: this.proxy, timeoutSeconds: CONTACT_SECONDS };
-    const hostKey = host.hostKey === undefined ? firstContact(reach, [host.address], undefined, { parent: this }) : pulumi.output(host.hostKey);
+    const reach: Reach = {
+      node: plan.name,
+      host: host.address,
+      port: site.port,
+      user: site.user,
+      privateKey: this.privateKey,
+      proxy: this.proxy,
+      timeoutSeconds: CONTACT_SECONDS,
+    };
+    const hostKey =
+      host.hostKey === undefined
+        ? firstContact(reach, [host.address], undefined, { parent: this })
+        : pulumi.output(host.hostKey);
     const first = connectionOf(reach, hostKey);
     const call = asRoot(`${plan.name}-found`, foundScript(), sudo);
     // Not deleted with anything: the host outlives the stack, and is to be left in order.
-    const found = new remote.Command(`${plan.name}-found`, {
-      connection: first,
-      create: call.command,
-      stdin: call.stdin,
-      delete: `${sudo ? "sudo " : ""}bash -c ${shellQuote(LEAVE_COMMAND)}`,
-      triggers: [host.address],
-      logging: "stderr",
-      addPreviousOutputInEnv: false,
-    }, { parent: this, deleteBeforeReplace: true });
+    const found = new remote.Command(
+      `${plan.name}-found`,
+      {
+        connection: first,
+        create: call.command,
+        stdin: call.stdin,
+        delete: `${sudo ? "sudo " : ""}bash -c ${shellQuote(LEAVE_COMMAND)}`,
+        triggers: [host.address],
+        logging: "stderr",
+        addPreviousOutputInEnv: false,
+      },
+      { parent: this, deleteBeforeReplace: true },
+    );
     return {
       ...plan,
       lanAddress: pulumi.output(host.lanAddress ?? host.address),
       publicAddress: pulumi.output(host.publicAddress ?? host.address),
       behindNat: site.nat,
-      connection: pulumi.secret(pulumi.all([first, found.urn]).apply(([connection]) => connection)) as Node["connection"],
+      connection: pulumi.secret(
+        pulumi.all([first, found.urn]).apply(([connection]) => connection),
+      ) as Node["connection"],
       sudo,
-      facts: found.stdout.apply((text): Record<string, unknown> => ({ kind: "host that was there", address: host.address, ...(site.note === "" ? {} : { note: site.note }), seen: JSON.parse(text) as unknown })),
+      facts: found.stdout.apply(
+        (text): Record<string, unknown> => ({
+          kind: "host that was there",
+          address: host.address,
+          ...(site.note === "" ? {} : { note: site.note }),
+          seen: JSON.parse(text) as unknown,
+        }),
+      ),
     };
   }
 }

@@ -4,13 +4,21 @@ import type { Site } from "../config/sites.ts";
 const MACHINE: Partial<Record<Site["kind"], string>> = { aws: "EC2 instance", proxmox: "Proxmox guest" };
 
 /** systemd-detect-virt's word, as each kind of site passes it on. */
-const virtualization = (facts: Record<string, unknown>): unknown => facts["virtualization"] ?? (facts["seen"] as Record<string, unknown> | undefined)?.["virtualization"];
+const virtualization = (facts: Record<string, unknown>): unknown =>
+  facts["virtualization"] ?? (facts["seen"] as Record<string, unknown> | undefined)?.["virtualization"];
 
-export function standInNodes(sites: Site[], nodes: { name: string; site: string; facts: Record<string, unknown> }[]): string[] {
+export function standInNodes(
+  sites: Site[],
+  nodes: { name: string; site: string; facts: Record<string, unknown> }[],
+): string[] {
   return sites.flatMap((site) => {
     const machine = MACHINE[site.kind];
-    const contained = nodes.filter((node) => node.site === site.name && virtualization(node.facts) === "systemd-nspawn");
+    const contained = nodes.filter(
+      (node) => node.site === site.name && virtualization(node.facts) === "systemd-nspawn",
+    );
     if (machine === undefined || contained.length === 0) return [];
-    return [`a local node stands in for each ${machine} of ${site.name} (${contained.map((node) => node.name).join(", ")}): figures are of this machine, not of a cloud`];
+    return [
+      `a local node stands in for each ${machine} of ${site.name} (${contained.map((node) => node.name).join(", ")}): figures are of this machine, not of a cloud`,
+    ];
   });
 }

@@ -2,7 +2,7 @@
  * A program: waits until a node answers SSH with its pinned host key and its first boot is over.
  * stdin: WaitInput. stderr: progress. stdout: the node's facts as JSON. Exit 1 with one sentence when it does not come.
  */
-import { connect, HostKeyError, readInput, run, sleep, type Connection } from "../benchmark/ssh.ts";
+import { type Connection, connect, HostKeyError, readInput, run, sleep } from "../benchmark/ssh.ts";
 
 export interface WaitInput {
   name: string;
@@ -31,18 +31,23 @@ const PERIOD_MS = 2000;
 const SAY_EVERY_MS = 15_000;
 
 const { name, connection, sudo, timeoutSeconds } = await readInput<WaitInput>();
-const began = Date.now(), deadline = began + timeoutSeconds * 1000;
-let said = began, stage = "SSH does not answer";
+const began = Date.now(),
+  deadline = began + timeoutSeconds * 1000;
+let said = began,
+  stage = "SSH does not answer";
 
 async function attempt(): Promise<string | undefined> {
   const client = await connect(connection);
-  client.on("error", () => { /* seen as a broken run() */ });
+  client.on("error", () => {
+    /* seen as a broken run() */
+  });
   try {
     stage = "SSH answers, but the first boot is not over";
     const probe = await run(client, PROBE, sudo);
     if (probe.code === 0) return probe.stdout.toString();
     if (probe.code === 20) throw new Fatal(`${name}: its first boot failed: ${probe.stderr.trim()}`);
-    if (probe.code !== 10) stage = `SSH answers, but the check on the node ended with ${probe.code}: ${probe.stderr.trim().split("\n").at(-1) ?? ""}`;
+    if (probe.code !== 10)
+      stage = `SSH answers, but the check on the node ended with ${probe.code}: ${probe.stderr.trim().split("\n").at(-1) ?? ""}`;
     return undefined;
   } finally {
     client.end();
@@ -54,7 +59,9 @@ class Fatal extends Error {}
 /** A dial must not outlast the bound by more than a moment. */
 function within<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error("no answer")), Math.max(ms, 1)); });
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("no answer")), Math.max(ms, 1));
+  });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
@@ -65,11 +72,17 @@ async function wait(): Promise<string> {
       if (facts !== undefined) return facts;
     } catch (error) {
       if (error instanceof Fatal || error instanceof HostKeyError) throw error;
-      if (stage.startsWith("SSH does not")) stage = `SSH at ${connection.host} does not answer (${(error as Error).message})`;
+      if (stage.startsWith("SSH does not"))
+        stage = `SSH at ${connection.host} does not answer (${(error as Error).message})`;
     }
     if (Date.now() + PERIOD_MS > deadline)
-      throw new Error(`${name}: not ready within ${timeoutSeconds} s: ${stage}; is SSH open to you (operator address, security group, firewall), and did the machine boot?`);
-    if (Date.now() - said > SAY_EVERY_MS) { console.error(`${name}: ${stage} (${Math.round((Date.now() - began) / 1000)} s)`); said = Date.now(); }
+      throw new Error(
+        `${name}: not ready within ${timeoutSeconds} s: ${stage}; is SSH open to you (operator address, security group, firewall), and did the machine boot?`,
+      );
+    if (Date.now() - said > SAY_EVERY_MS) {
+      console.error(`${name}: ${stage} (${Math.round((Date.now() - began) / 1000)} s)`);
+      said = Date.now();
+    }
     await sleep(PERIOD_MS);
   }
 }

@@ -6,8 +6,8 @@ import { ratio } from "../stats.ts";
 import type { Floor } from "./floor.ts";
 import { farthestRtt, floorOf, meanLatency } from "./floor.ts";
 import { perMillion } from "./money.ts";
-import { pairUp, shapeOf } from "./shape.ts";
 import type { Shape } from "./shape.ts";
+import { pairUp, shapeOf } from "./shape.ts";
 import type { Sweep } from "./sweep.ts";
 import { sweepOf } from "./sweep.ts";
 import type { Difference, WorkCheck } from "./work.ts";
@@ -38,13 +38,23 @@ export interface Penalty {
   evident: boolean | null;
 }
 
-export interface Row { threads: number; cells: Cell[] }
-export interface Block { key: string; rows: Row[]; sweeps: (Sweep | null)[]; /** Averages over the sweep against the baseline's. */ sweepRatios: (Ratio | null)[] }
+export interface Row {
+  threads: number;
+  cells: Cell[];
+}
+export interface Block {
+  key: string;
+  rows: Row[];
+  sweeps: (Sweep | null)[] /** Averages over the sweep against the baseline's. */;
+  sweepRatios: (Ratio | null)[];
+}
 
 export interface Comparison {
   subjects: Subject[];
   work: WorkCheck;
-  /** True when incompatible work was compared because it was forced: every figure derived from two subjects is marked. */
+  /**
+   * True when incompatible work was compared because it was forced: every figure derived from two subjects is marked.
+   */
   forced: boolean;
   blocks: Block[];
   /** Beside a published study, when one was asked for. */
@@ -58,7 +68,8 @@ export function describeDifference(difference: Difference, labels: readonly stri
     const value = v === null ? "not stated" : String(v);
     groups.set(value, [...(groups.get(value) ?? []), labels[i]!]);
   });
-  const name = (who: string[]) => (who.length > 4 ? `${who.slice(0, 3).join(", ")} and ${who.length - 3} more` : who.join(", "));
+  const name = (who: string[]) =>
+    who.length > 4 ? `${who.slice(0, 3).join(", ")} and ${who.length - 3} more` : who.join(", ");
   return `${difference.what}: ${[...groups].map(([value, who]) => `${name(who)} ${value}`).join("; ")}`;
 }
 
@@ -71,25 +82,44 @@ export interface CompareOptions {
 
 /** Compares subjects. Throws ReportError when they did different work, unless `force` is set. */
 export function compare(subjects: readonly Subject[], options: CompareOptions = {}): Comparison {
-  if (subjects.length === 0) throw new ReportError("nothing to compare: name at least one stack, result file or published set");
+  if (subjects.length === 0)
+    throw new ReportError("nothing to compare: name at least one stack, result file or published set");
   for (const subject of subjects) {
-    if (keysOf(subject).length === 0) throw new ReportError(`${subject.label}: holds no measured window${subject.complete ? "" : ` (${subject.incompleteReason})`}`);
+    if (keysOf(subject).length === 0)
+      throw new ReportError(
+        `${subject.label}: holds no measured window${subject.complete ? "" : ` (${subject.incompleteReason})`}`,
+      );
   }
   const labels = subjects.map((s) => s.label);
   const work = checkWork(subjects);
   if (work.incompatible.length > 0 && !options.force) {
     const lines = work.incompatible.map((d) => `  ${describeDifference(d, labels)}`);
-    throw new ReportError(`these are not the same work, so a ratio would mean nothing (--force compares all the same and marks it):\n${lines.join("\n")}`);
+    throw new ReportError(
+      `these are not the same work, so a ratio would mean nothing (--force compares all the same and marks it):\n${lines.join("\n")}`,
+    );
   }
   const keys = [...new Set(subjects.flatMap(keysOf))];
   return {
-    subjects: [...subjects], work, forced: work.incompatible.length > 0, blocks: keys.map((key) => blockOf(subjects, key)),
-    shape: options.against ? shapeOf(pairUp(subjects.filter((s) => s.kind === "run"), options.against, options.match)) : null,
+    subjects: [...subjects],
+    work,
+    forced: work.incompatible.length > 0,
+    blocks: keys.map((key) => blockOf(subjects, key)),
+    shape: options.against
+      ? shapeOf(
+          pairUp(
+            subjects.filter((s) => s.kind === "run"),
+            options.against,
+            options.match,
+          ),
+        )
+      : null,
   };
 }
 
 function blockOf(subjects: readonly Subject[], key: string): Block {
-  const threads = [...new Set(subjects.flatMap((s) => s.points.filter((p) => p.key === key).map((p) => p.threads)))].sort((a, b) => a - b);
+  const threads = [
+    ...new Set(subjects.flatMap((s) => s.points.filter((p) => p.key === key).map((p) => p.threads))),
+  ].sort((a, b) => a - b);
   const rows = threads.map((n): Row => {
     const points = subjects.map((s) => s.points.find((p) => p.key === key && p.threads === n));
     const cells = points.flatMap((point, i) => (point ? [cellOf(subjects, i, point, points[0])] : []));
@@ -97,7 +127,11 @@ function blockOf(subjects: readonly Subject[], key: string): Block {
   });
   const sweeps = subjects.map((s) => sweepOf(s, key));
   const base = sweeps[0];
-  const sweepRatios = sweeps.map((sweep, i) => (i > 0 && base && sweep && sameThreads(base, sweep) && base.average && sweep.average ? ratio(sweep.average, base.average) : null));
+  const sweepRatios = sweeps.map((sweep, i) =>
+    i > 0 && base && sweep && sameThreads(base, sweep) && base.average && sweep.average
+      ? ratio(sweep.average, base.average)
+      : null,
+  );
   return { key, rows, sweeps, sweepRatios };
 }
 
@@ -117,12 +151,22 @@ function cellOf(subjects: readonly Subject[], index: number, point: Point, base:
     }
   }
   return {
-    subject: index, point, ratios, floor: floorOf(subject, point), perMillion: perMillion(subject, point),
+    subject: index,
+    point,
+    ratios,
+    floor: floorOf(subject, point),
+    perMillion: perMillion(subject, point),
     penalty: index > 0 && base ? penaltyOf(subjects[0]!, base, subject, point, ratios.avg) : null,
   };
 }
 
-function penaltyOf(baseline: Subject, base: Point, subject: Subject, point: Point, avg: Ratio | undefined): Penalty | null {
+function penaltyOf(
+  baseline: Subject,
+  base: Point,
+  subject: Subject,
+  point: Point,
+  avg: Ratio | undefined,
+): Penalty | null {
   const near = farthestRtt(baseline);
   const far = farthestRtt(subject);
   // Below a tenth of a millisecond the quotient is noise divided by nearly nothing.
@@ -133,7 +177,8 @@ function penaltyOf(baseline: Subject, base: Point, subject: Subject, point: Poin
   return {
     rttDifferenceMs: difference,
     roundTrips: (to.ms - from.ms) / difference,
-    tpsPercentPerMs: base.tps && point.tps && base.tps.mean > 0 ? ((point.tps.mean / base.tps.mean - 1) * 100) / difference : null,
+    tpsPercentPerMs:
+      base.tps && point.tps && base.tps.mean > 0 ? ((point.tps.mean / base.tps.mean - 1) * 100) / difference : null,
     evident: avg === undefined || avg.verdict === "not tested" ? null : avg.verdict !== "no evidence of a difference",
     derived: from.source !== "measured mean" || to.source !== "measured mean",
   };

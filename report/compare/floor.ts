@@ -2,22 +2,37 @@
  * The least a transaction can take by the speed of light between the sites, against what was measured.
  *
  * Replication: a Galera commit is delivered in total order, for which the writer has to hear from every member of the
- * group: at least one round trip to the farthest one (galeracluster.com, "Certification-based replication"). Client: the
+ * group: at least one round trip to the farthest one (galeracluster.com, "Certification-based replication"). Client:
+ * the
  * driver sends one statement at a time and waits, so each statement costs a round trip to the endpoint. Where it is not
  * known which node served, the nearest is taken: the floor stays a lower bound.
  */
 import type { Point, Subject } from "../model.ts";
 
-export interface Rtt { between: (a: string, b: string) => number | null; max: number | null }
+export interface Rtt {
+  between: (a: string, b: string) => number | null;
+  max: number | null;
+}
 
-export interface FloorTerm { what: string; times: number; rttMs: number; ms: number }
-export interface Floor { ms: number; terms: FloorTerm[]; measuredMs: number | null; source: "measured mean" | "threads / tps" | null }
+export interface FloorTerm {
+  what: string;
+  times: number;
+  rttMs: number;
+  ms: number;
+}
+export interface Floor {
+  ms: number;
+  terms: FloorTerm[];
+  measuredMs: number | null;
+  source: "measured mean" | "threads / tps" | null;
+}
 
 /** Every point of a subject asks for the same matrix. */
 const known = new WeakMap<Subject, Rtt>();
 
 /**
- * RTT in ms by unordered pair of node names: the least of the pings of both directions. It is what distance alone costs;
+ * RTT in ms by unordered pair of node names: the least of the pings of both directions. It is what distance alone
+ * costs;
  * the mean also holds the queues of a machine that was busy while it was measured.
  */
 export function rttOf(subject: Subject): Rtt {
@@ -61,7 +76,8 @@ export function farthestRtt(subject: Subject): number | null {
 /** Mean latency of a point; for a closed loop without one, threads / tps (Little's law). */
 export function meanLatency(point: Point): { ms: number; source: "measured mean" | "threads / tps" } | null {
   if (point.avg) return { ms: point.avg.mean, source: "measured mean" };
-  if (point.tps && point.tps.mean > 0 && !point.key.includes("@")) return { ms: (point.threads / point.tps.mean) * 1000, source: "threads / tps" };
+  if (point.tps && point.tps.mean > 0 && !point.key.includes("@"))
+    return { ms: (point.threads / point.tps.mean) * 1000, source: "threads / tps" };
   return null;
 }
 
@@ -88,7 +104,8 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
       const others = databases.filter((n) => n !== writer).map((n) => rtt.between(writer, n));
       return others.some((r) => r === null) ? null : Math.max(...(others as number[]));
     });
-    if (farthest.every((f) => f !== null)) add("commit: round trip from the writer to the farthest node", commits, Math.min(...(farthest as number[])));
+    if (farthest.every((f) => f !== null))
+      add("commit: round trip from the writer to the farthest node", commits, Math.min(...(farthest as number[])));
   }
 
   const drivers = nodes(subject, "driver");
@@ -97,21 +114,36 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
   const served = endpointNodes(subject);
   if (driver && served.length > 0) {
     const legs = served.map((n) => rtt.between(driver, n));
-    if (legs.every((r) => r !== null)) add("statements: round trip from the driver to the endpoint", statements, Math.min(...(legs as number[])));
+    if (legs.every((r) => r !== null))
+      add("statements: round trip from the driver to the endpoint", statements, Math.min(...(legs as number[])));
     const proxies = served.filter((n) => !databases.includes(n));
     if (proxies.length === served.length) {
       const onward = proxies.flatMap((p) => databases.map((d) => rtt.between(p, d)));
-      if (onward.every((r) => r !== null)) add("statements: round trip from the proxy to the nearest database", statements, Math.min(...(onward as number[])));
+      if (onward.every((r) => r !== null))
+        add(
+          "statements: round trip from the proxy to the nearest database",
+          statements,
+          Math.min(...(onward as number[])),
+        );
     }
   }
   const measured = meanLatency(point);
-  return { ms: terms.reduce((sum, t) => sum + t.ms, 0), terms, measuredMs: measured?.ms ?? null, source: measured?.source ?? null };
+  return {
+    ms: terms.reduce((sum, t) => sum + t.ms, 0),
+    terms,
+    measuredMs: measured?.ms ?? null,
+    source: measured?.source ?? null,
+  };
 }
 
 /** Names of the nodes behind the spec's endpoints: by mesh address, else by the endpoint's own name. */
 function endpointNodes(subject: Subject): string[] {
   const members = subject.context?.topology?.nodes ?? [];
   const endpoints = subject.result?.spec.target.endpoints ?? [];
-  const found = endpoints.map((e) => (members.find((n) => n.meshAddress === e.host || n.name === e.host) ?? members.find((n) => n.name === e.name))?.name);
+  const found = endpoints.map(
+    (e) =>
+      (members.find((n) => n.meshAddress === e.host || n.name === e.host) ?? members.find((n) => n.name === e.name))
+        ?.name,
+  );
   return found.every((n) => n !== undefined) ? (found as string[]) : [];
 }

@@ -1,16 +1,24 @@
 /** The sweep of one workload over thread counts: its average, its peak, its scaling and where it stops growing. */
 import type { Point, Subject } from "../model.ts";
-import { estimate, type Estimate } from "../stats.ts";
+import { type Estimate, estimate } from "../stats.ts";
 
-/** Adding threads has to bring at least this much; the figure is a convention, chosen above the noise of repeated runs. */
+/**
+ * Adding threads has to bring at least this much; the figure is a convention, chosen above the noise of repeated runs.
+ */
 export const SATURATION_GAIN = 0.05;
 
 export interface Sweep {
   key: string;
   threads: number[];
-  /** Mean of the tps over the thread counts, as published study 000 averages; `given` when the source states it without its points. */
+  /**
+   * Mean of the tps over the thread counts, as published study 000 averages; `given` when the source states it without
+   * its points.
+   */
   averageTps: number | null;
-  /** The same with its spread over the repeats, each with its own average over the sweep; no spread where a count misses a repeat. */
+  /**
+   * The same with its spread over the repeats, each with its own average over the sweep; no spread where a count misses
+   * a repeat.
+   */
   average: Estimate | null;
   averageP95: number | null;
   peakTps: number | null;
@@ -21,14 +29,13 @@ export interface Sweep {
   saturation: Saturation;
 }
 
-export type Saturation =
-  | { at: number; because: string }
-  | { at: null; because: string };
+export type Saturation = { at: number; because: string } | { at: null; because: string };
 
 const mean = (values: number[]) => (values.length ? values.reduce((a, b) => a + b, 0) / values.length : null);
 
 /**
- * The smallest thread count that no higher one beats by 5 % or more. Looking at all higher counts, not only at the next,
+ * The smallest thread count that no higher one beats by 5 % or more. Looking at all higher counts, not only at the
+ * next,
  * keeps one low window in the middle of a sweep from being taken for the ceiling.
  */
 export function saturation(points: readonly Point[]): Saturation {
@@ -40,13 +47,19 @@ export function saturation(points: readonly Point[]): Saturation {
     const best = Math.max(...higher.map((p) => p.tps!.mean));
     if (best < point.tps!.mean * (1 + SATURATION_GAIN)) {
       const gain = (best / point.tps!.mean - 1) * 100;
-      return { at: point.threads, because: `more threads change tps by at most ${gain >= 0 ? "+" : ""}${gain.toFixed(1)} %` };
+      return {
+        at: point.threads,
+        because: `more threads change tps by at most ${gain >= 0 ? "+" : ""}${gain.toFixed(1)} %`,
+      };
     }
   }
   const last = sorted.at(-1)!;
   const before = sorted.at(-2)!;
   const gain = (last.tps!.mean / before.tps!.mean - 1) * 100;
-  return { at: null, because: `not reached: still +${gain.toFixed(1)} % from ${before.threads} to ${last.threads} threads` };
+  return {
+    at: null,
+    because: `not reached: still +${gain.toFixed(1)} % from ${before.threads} to ${last.threads} threads`,
+  };
 }
 
 /** Windows of one repeat, or of one stand, share its fortune: the spread of the average is that between repeats. */
@@ -63,17 +76,29 @@ export function sweepOf(subject: Subject, key: string): Sweep | null {
   if (points.length === 0 && !given) return null;
   const measured = points.filter((p) => p.tps && p.tps.mean > 0);
   const base = measured[0];
-  const peak = measured.reduce<Point | undefined>((best, p) => (!best || p.tps!.mean > best.tps!.mean ? p : best), undefined);
+  const peak = measured.reduce<Point | undefined>(
+    (best, p) => (!best || p.tps!.mean > best.tps!.mean ? p : best),
+    undefined,
+  );
   const incomplete = given !== undefined;
   const averageTps = given ? (given.averageTps ?? null) : mean(measured.map((p) => p.tps!.mean));
   return {
-    key, threads: points.map((p) => p.threads),
-    averageTps, average: averageTps === null ? null : overRepeats(given ? [] : measured) ?? { n: 1, mean: averageTps, sd: null },
+    key,
+    threads: points.map((p) => p.threads),
+    averageTps,
+    average: averageTps === null ? null : (overRepeats(given ? [] : measured) ?? { n: 1, mean: averageTps, sd: null }),
     averageP95: given ? (given.averageP95 ?? null) : mean(points.filter((p) => p.p95).map((p) => p.p95!.mean)),
     peakTps: given ? (given.peakTps ?? null) : (peak?.tps?.mean ?? null),
     peakThreads: given ? (given.peakThreads ?? null) : (peak?.threads ?? null),
     given: incomplete,
-    scaling: base ? measured.map((p) => ({ threads: p.threads, efficiency: p.tps!.mean / base.tps!.mean / (p.threads / base.threads) })) : [],
-    saturation: incomplete ? { at: null, because: "the source gives the average and the peak, not every point" } : saturation(points),
+    scaling: base
+      ? measured.map((p) => ({
+          threads: p.threads,
+          efficiency: p.tps!.mean / base.tps!.mean / (p.threads / base.threads),
+        }))
+      : [],
+    saturation: incomplete
+      ? { at: null, because: "the source gives the average and the peak, not every point" }
+      : saturation(points),
   };
 }

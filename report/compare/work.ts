@@ -2,7 +2,9 @@
 import type { Facts, Point, Subject } from "../model.ts";
 
 export interface Difference {
-  /** unit: what a transaction is; method: how it was measured; environment: what it ran on (often the thing compared). */
+  /**
+   * unit: what a transaction is; method: how it was measured; environment: what it ran on (often the thing compared).
+   */
   kind: "unit" | "method" | "environment";
   what: string;
   /** One value per subject, in their order; null: not stated. */
@@ -27,31 +29,56 @@ function compareFacts(kind: Difference["kind"], facts: Facts[]): Difference[] {
   return names.flatMap((what) => {
     const values = facts.map((f) => f[what] ?? null);
     const stated = new Set(values.filter((v) => v !== null).map(String));
-    return stated.size > 1 || (kind === "environment" && stated.size === 1 && values.includes(null)) ? [{ kind, what, values }] : [];
+    return stated.size > 1 || (kind === "environment" && stated.size === 1 && values.includes(null))
+      ? [{ kind, what, values }]
+      : [];
   });
 }
 
-interface Mix { read: number; write: number; other: number | null }
+interface Mix {
+  read: number;
+  write: number;
+  other: number | null;
+}
 
 /** Statement mix of a unit of work in a subject, averaged over its points; null when no point has one. */
 function mixOf(subject: Subject, key: string): Mix | null {
   const mixes = subject.points.filter((p) => p.key === key && p.mix).map((p) => p.mix!);
   if (mixes.length === 0) return null;
   const mean = (f: (m: Mix) => number) => mixes.reduce((s, m) => s + f(m), 0) / mixes.length;
-  return { read: mean((m) => m.read), write: mean((m) => m.write), other: mixes.every((m) => m.other !== null) ? mean((m) => m.other!) : null };
+  return {
+    read: mean((m) => m.read),
+    write: mean((m) => m.write),
+    other: mixes.every((m) => m.other !== null) ? mean((m) => m.other!) : null,
+  };
 }
 
 /**
- * A write that touches no row counts as "other" (as in sysbench), so writes and others are compared together where both are
+ * A write that touches no row counts as "other" (as in sysbench), so writes and others are compared together where both
+ * are
  * stated: which share of updates finds its row depends on what ran before, not on what was asked.
  */
 function mixDifference(subjects: readonly Subject[], key: string): Difference[] {
   const mixes = subjects.map((s) => mixOf(s, key));
   const stated = mixes.filter((m) => m !== null);
   const others = stated.every((m) => m.other !== null);
-  const apart = (values: number[], tolerance: number) => values.length > 1 && Math.max(...values) - Math.min(...values) > Math.max(Math.max(...values) * tolerance, 0.05);
-  if (!apart(stated.map((m) => m.read), MIX_TOLERANCE) && !apart(stated.map((m) => m.write + (others ? m.other! : 0)), others ? MIX_TOLERANCE : 2 * MIX_TOLERANCE)) return [];
-  const show = (m: Mix | null) => (m ? `${round(m.read)} reads, ${round(m.write)} writes${m.other === null ? "" : `, ${round(m.other)} others`}` : null);
+  const apart = (values: number[], tolerance: number) =>
+    values.length > 1 && Math.max(...values) - Math.min(...values) > Math.max(Math.max(...values) * tolerance, 0.05);
+  if (
+    !apart(
+      stated.map((m) => m.read),
+      MIX_TOLERANCE,
+    ) &&
+    !apart(
+      stated.map((m) => m.write + (others ? m.other! : 0)),
+      others ? MIX_TOLERANCE : 2 * MIX_TOLERANCE,
+    )
+  )
+    return [];
+  const show = (m: Mix | null) =>
+    m
+      ? `${round(m.read)} reads, ${round(m.write)} writes${m.other === null ? "" : `, ${round(m.other)} others`}`
+      : null;
   return [{ kind: "unit", what: `statements per transaction of ${key}`, values: mixes.map(show) }];
 }
 
@@ -66,14 +93,35 @@ export function checkWork(subjects: readonly Subject[]): WorkCheck {
   const counts = new Map<string, number>();
   for (const subject of subjects) for (const key of keysOf(subject)) counts.set(key, (counts.get(key) ?? 0) + 1);
   const common = [...counts].filter(([, n]) => n > 1).map(([key]) => key);
-  const incompatible = [...compareFacts("unit", subjects.map((s) => s.unit)), ...common.flatMap((key) => mixDifference(subjects, key))];
+  const incompatible = [
+    ...compareFacts(
+      "unit",
+      subjects.map((s) => s.unit),
+    ),
+    ...common.flatMap((key) => mixDifference(subjects, key)),
+  ];
   if (subjects.length > 1 && common.length === 0) {
-    incompatible.push({ kind: "unit", what: "workloads (none in common)", values: subjects.map((s) => keysOf(s).join(", ") || null) });
+    incompatible.push({
+      kind: "unit",
+      what: "workloads (none in common)",
+      values: subjects.map((s) => keysOf(s).join(", ") || null),
+    });
   }
   const unitNames = [...new Set(subjects.flatMap((s) => Object.keys(s.unit)))];
   return {
-    incompatible, common,
-    differences: [...compareFacts("method", subjects.map((s) => s.method)), ...compareFacts("environment", subjects.map((s) => ({ ...s.environment, "stand-ins": null }))), ...serverVariables(subjects)],
+    incompatible,
+    common,
+    differences: [
+      ...compareFacts(
+        "method",
+        subjects.map((s) => s.method),
+      ),
+      ...compareFacts(
+        "environment",
+        subjects.map((s) => ({ ...s.environment, "stand-ins": null })),
+      ),
+      ...serverVariables(subjects),
+    ],
     unstated: unitNames.flatMap((what) => {
       const missing = subjects.filter((s) => (s.unit[what] ?? null) === null).map((s) => s.label);
       return missing.length > 0 && subjects.length > 1 ? [{ what, missing }] : [];
@@ -82,9 +130,22 @@ export function checkWork(subjects: readonly Subject[]): WorkCheck {
 }
 
 /** Server variables that change what a commit costs or how much fits in memory: a difference is named. */
-const TELLING = ["innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_log_file_size", "innodb_flush_method", "sync_binlog",
-  "transaction_isolation", "tx_isolation", "max_connections", "wsrep_slave_threads", "wsrep_sync_wait",
-  "shared_buffers", "synchronous_commit", "fsync", "default_transaction_isolation"];
+const TELLING = [
+  "innodb_buffer_pool_size",
+  "innodb_flush_log_at_trx_commit",
+  "innodb_log_file_size",
+  "innodb_flush_method",
+  "sync_binlog",
+  "transaction_isolation",
+  "tx_isolation",
+  "max_connections",
+  "wsrep_slave_threads",
+  "wsrep_sync_wait",
+  "shared_buffers",
+  "synchronous_commit",
+  "fsync",
+  "default_transaction_isolation",
+];
 
 /** Addresses inside Galera's one long variable are each node's own. */
 const OF_A_NODE = /(^|[._])(host|addr|listen_addr|recv_addr|recv_bind|dir|port|name)$/;
@@ -92,7 +153,10 @@ const OF_A_NODE = /(^|[._])(host|addr|listen_addr|recv_addr|recv_bind|dir|port|n
 /** Galera's options each by its own name: of the whole line nobody sees what differs. */
 function spread(variables: Record<string, string>): Record<string, string> {
   const { wsrep_provider_options: options, ...others } = variables;
-  const each = (options ?? "").split(";").map((o) => o.split("=").map((part) => part.trim())).filter(([name]) => name && !OF_A_NODE.test(name));
+  const each = (options ?? "")
+    .split(";")
+    .map((o) => o.split("=").map((part) => part.trim()))
+    .filter(([name]) => name && !OF_A_NODE.test(name));
   return { ...others, ...Object.fromEntries(each.map(([name, value]) => [`${GALERA}${name!}`, value ?? ""])) };
 }
 
@@ -100,9 +164,19 @@ const GALERA = "wsrep_provider_options: ";
 
 function serverVariables(subjects: readonly Subject[]): Difference[] {
   const all = subjects.map((s) => spread(s.result?.server?.variables ?? {}));
-  return [...TELLING, ...new Set(all.flatMap((v) => Object.keys(v).filter((name) => name.startsWith(GALERA))))].flatMap((name) => {
-    const values = all.map((v) => v[name] ?? null);
-    const stated = new Set(values.filter((v) => v !== null));
-    return stated.size > 1 ? [{ kind: "environment" as const, what: `server variable ${name}`, values: values.map((v) => (v && v.length > 80 ? `${v.slice(0, 77)}...` : v)) }] : [];
-  });
+  return [...TELLING, ...new Set(all.flatMap((v) => Object.keys(v).filter((name) => name.startsWith(GALERA))))].flatMap(
+    (name) => {
+      const values = all.map((v) => v[name] ?? null);
+      const stated = new Set(values.filter((v) => v !== null));
+      return stated.size > 1
+        ? [
+            {
+              kind: "environment" as const,
+              what: `server variable ${name}`,
+              values: values.map((v) => (v && v.length > 80 ? `${v.slice(0, 77)}...` : v)),
+            },
+          ]
+        : [];
+    },
+  );
 }

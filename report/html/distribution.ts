@@ -1,6 +1,7 @@
 /** Latency distributions out of the HDR histograms (microseconds, V2 compressed, base64) that a result carries. */
-import { decodeFromCompressedBase64 } from "hdr-histogram-js";
+
 import type { Histogram } from "hdr-histogram-js";
+import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import type { StepResult } from "../../workloads/contract.ts";
 
 /** Quantiles of the percentile plot: dense where the tail is. */
@@ -25,7 +26,10 @@ export function mergedHistogram(windows: readonly StepResult[]): Histogram | nul
 /** [quantile, milliseconds]; quantiles above the resolution of the count are left out, the maximum closes the curve. */
 export function percentileCurve(histogram: Histogram): [number, number][] {
   const n = histogram.totalCount;
-  return QUANTILES.filter((q) => q === 0 || q <= 1 - 1 / n).map((q) => [q, Math.max(histogram.getValueAtPercentile(q * 100), 1) / 1000]);
+  return QUANTILES.filter((q) => q === 0 || q <= 1 - 1 / n).map((q) => [
+    q,
+    Math.max(histogram.getValueAtPercentile(q * 100), 1) / 1000,
+  ]);
 }
 
 /** Share of the events per bin of equal width in the logarithm: [bin's geometric middle in ms, per cent]. */
@@ -44,7 +48,12 @@ export function densityCurve(histogram: Histogram, binsPerDecade = 20): [number,
 }
 
 /** The library's own array of counts, which its common interface does not show. */
-interface Counts { countsArrayLength: number; getCountAtIndex(index: number): number; valueFromIndex(index: number): number; medianEquivalentValue(value: number): number }
+interface Counts {
+  countsArrayLength: number;
+  getCountAtIndex(index: number): number;
+  valueFromIndex(index: number): number;
+  medianEquivalentValue(value: number): number;
+}
 
 function* recorded(histogram: Histogram): Generator<[value: number, count: number]> {
   const counts = histogram as unknown as Counts;

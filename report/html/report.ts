@@ -3,17 +3,30 @@ import type { Block, Comparison } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
 import { judgement } from "../compare/shape.ts";
 import type { Subject } from "../model.ts";
-import { caveatLines, evidenceLines, forcedMark, READING, subjectLine } from "../render/text.ts";
 import { checkClaims } from "../published/claims.ts";
+import { caveatLines, evidenceLines, forcedMark, READING, subjectLine } from "../render/text.ts";
 import { clientScript } from "./bundle.ts";
-import { barCharts, latencyCharts, rttChart, scatterChart, SHOWN, sweepCharts, timeChart } from "./charts.ts";
-import { embedJson, html, raw } from "./escape.ts";
+import { barCharts, latencyCharts, rttChart, SHOWN, scatterChart, sweepCharts, timeChart } from "./charts.ts";
 import type { Markup } from "./escape.ts";
+import { embedJson, html, raw } from "./escape.ts";
 import { hostsTable } from "./hosts.ts";
 import type { ChartSpec } from "./spec.ts";
 import { style } from "./style.ts";
 import { summary } from "./summary.ts";
-import { allRunsTable, costTable, factsTable, figuresTable, key, nothing, percentileTable, replicationTable, rttTable, sweepTable, table, windowTable } from "./tables.ts";
+import {
+  allRunsTable,
+  costTable,
+  factsTable,
+  figuresTable,
+  key,
+  nothing,
+  percentileTable,
+  replicationTable,
+  rttTable,
+  sweepTable,
+  table,
+  windowTable,
+} from "./tables.ts";
 import { topologyPicture } from "./topology.ts";
 
 export interface ReportOptions {
@@ -32,7 +45,9 @@ export async function renderReport(comparison: Comparison, options: ReportOption
     return figureOf(spec, wide);
   };
   const shown = comparison.subjects.slice(0, SHOWN);
-  const title = options.title ?? `meshbench: ${shown.map((s) => s.label).join(", ")}${comparison.subjects.length > SHOWN ? ` and ${comparison.subjects.length - SHOWN} more` : ""}`;
+  const title =
+    options.title ??
+    `meshbench: ${shown.map((s) => s.label).join(", ")}${comparison.subjects.length > SHOWN ? ` and ${comparison.subjects.length - SHOWN} more` : ""}`;
   const body = html`<a class="skip" href="#summary">To the summary</a>
 <header><h1>${title}</h1><p class="quiet">Written ${(options.now ?? new Date()).toISOString().slice(0, 16).replace("T", " ")} UTC by meshbench. Everything is in this file.</p></header>
 <nav aria-label="Contents"><ul>${[["summary", "Summary"], ["topology", "Topology"], ...comparison.blocks.map((b, i) => [`workload-${i}`, b.key]), ["time", "Over time"], ["environment", "Environment"], ["specs", "Specs"]].map(([id, text]) => html`<li><a href="#${id!}">${text!}</a></li>`)}</ul></nav>
@@ -59,10 +74,14 @@ ${specSection(comparison)}
 }
 
 function figureOf(spec: ChartSpec, wide: boolean): Markup {
-  const choice = "variants" in spec && spec.variants.length > 1
-    ? html`<label class="controls">at <select data-for="${spec.id}">${spec.variants.map((v, i) => html`<option value="${i}"${raw(i === spec.chosen ? " selected" : "")}>${v.label}</option>`)}</select></label>`
-    : nothing;
-  const at = "variants" in spec ? html` <span class="printed">Shown: <span class="shown">${spec.variants[spec.chosen]!.label}</span>.</span>` : nothing;
+  const choice =
+    "variants" in spec && spec.variants.length > 1
+      ? html`<label class="controls">at <select data-for="${spec.id}">${spec.variants.map((v, i) => html`<option value="${i}"${raw(i === spec.chosen ? " selected" : "")}>${v.label}</option>`)}</select></label>`
+      : nothing;
+  const at =
+    "variants" in spec
+      ? html` <span class="printed">Shown: <span class="shown">${spec.variants[spec.chosen]!.label}</span>.</span>`
+      : nothing;
   return html`<figure aria-labelledby="${spec.id}-title"><figcaption id="${spec.id}-title">${spec.title}<small>${spec.unit}. ${spec.description}${at} ${choice}</small></figcaption>
 <div class="chart${wide ? " wide" : ""}" data-chart="${spec.id}" role="img" aria-label="${spec.title}. The values are in the table beside it."></div></figure>`;
 }
@@ -87,8 +106,10 @@ function topologySection(shown: Subject[], chart: Draw): Markup {
   const cards = shown.flatMap((subject, i) => {
     const picture = topologyPicture(subject, i);
     if (!picture) return [];
-    return [html`<div class="pair"><div class="card"><h3>${key(i)}${subject.label}</h3>${picture}</div>${chart(rttChart(subject, i))}</div>
-<details class="later beside"><summary>Round trips, ${subject.label}</summary>${rttTable(subject)}</details>`];
+    return [
+      html`<div class="pair"><div class="card"><h3>${key(i)}${subject.label}</h3>${picture}</div>${chart(rttChart(subject, i))}</div>
+<details class="later beside"><summary>Round trips, ${subject.label}</summary>${rttTable(subject)}</details>`,
+    ];
   });
   const without = shown.filter((s) => !s.context?.topology);
   return html`<section id="topology" aria-labelledby="topology-title"><h2 id="topology-title">Topology</h2>${cards}
@@ -99,10 +120,21 @@ function barSection(comparison: Comparison, chart: Draw): Markup {
   const { charts, threads } = barCharts(comparison);
   if (charts.length === 0) return nothing;
   const shown = comparison.subjects.slice(0, SHOWN);
-  const value = (i: number, test: string, metric: "qps" | "avg") => charts.flatMap((c) => (c.kind === "bars" && c.id.startsWith(`bars-${metric}`) && c.categories.includes(test) ? (c.series.find((s) => s.colour === i)?.values[c.categories.indexOf(test)] ?? []) : []))[0];
+  const value = (i: number, test: string, metric: "qps" | "avg") =>
+    charts.flatMap((c) =>
+      c.kind === "bars" && c.id.startsWith(`bars-${metric}`) && c.categories.includes(test)
+        ? (c.series.find((s) => s.colour === i)?.values[c.categories.indexOf(test)] ?? [])
+        : [],
+    )[0];
   const tests = [...new Set(charts.flatMap((c) => (c.kind === "bars" ? c.categories : [])))];
   const drawn = (i: number) => charts.some((c) => c.kind === "bars" && c.series.some((x) => x.colour === i));
-  const rows = tests.flatMap((test) => shown.flatMap((s, i) => (!drawn(i) ? [] : html`<tr${raw(i === 0 ? " class=\"first\"" : "")}><td>${test}</td><th scope="row">${key(i)}${s.label}</th>${(["qps", "avg"] as const).map((m) => html`<td class="n">${value(i, test, m)?.toLocaleString("en-US", { maximumFractionDigits: 2 }) ?? "-"}</td>`)}</tr>`)));
+  const rows = tests.flatMap((test) =>
+    shown.flatMap((s, i) =>
+      !drawn(i)
+        ? []
+        : html`<tr${raw(i === 0 ? ' class="first"' : "")}><td>${test}</td><th scope="row">${key(i)}${s.label}</th>${(["qps", "avg"] as const).map((m) => html`<td class="n">${value(i, test, m)?.toLocaleString("en-US", { maximumFractionDigits: 2 }) ?? "-"}</td>`)}</tr>`,
+    ),
+  );
   return html`<section id="tests" aria-labelledby="tests-title"><h2 id="tests-title">All tests at ${threads ?? 0} threads</h2><div class="pair">${charts.map((c) => chart(c))}</div>
 ${table("Queries per second and mean latency by test", "", [{ text: "test" }, { text: "run" }, { text: "qps", n: true }, { text: "avg ms", n: true }], rows)}</section>`;
 }
@@ -125,18 +157,31 @@ function shapeSection(comparison: Comparison): Markup {
   if (!shape) return nothing;
   return html`<section id="shape" aria-labelledby="shape-title"><h2 id="shape-title">Our shape against the published one</h2>
 <p>${shape.pairs.map((p) => `${p.ours} stands for ${p.published}`).join("; ")}.</p>
-${table("Ratios between topologies, and growth over threads", "Absolute figures belong to other machines and are not judged.", [{ text: "workload" }, { text: "" }, { text: "published", n: true }, { text: "ours", n: true }, { text: "" }],
-    shape.rows.map((r) => html`<tr><td>${r.workload}</td><th scope="row">${r.what}</th><td class="n">${r.published}</td><td class="n">${r.ours}</td><td>${judgement(r)}</td></tr>`))}
+${table(
+  "Ratios between topologies, and growth over threads",
+  "Absolute figures belong to other machines and are not judged.",
+  [{ text: "workload" }, { text: "" }, { text: "published", n: true }, { text: "ours", n: true }, { text: "" }],
+  shape.rows.map(
+    (r) =>
+      html`<tr><td>${r.workload}</td><th scope="row">${r.what}</th><td class="n">${r.published}</td><td class="n">${r.ours}</td><td>${judgement(r)}</td></tr>`,
+  ),
+)}
 <h3>Why they differ, as far as it is on record</h3><ul>${shape.reasons.map((r) => html`<li>${r}</li>`)}</ul></section>`;
 }
 
 /** Claims of the published texts that stand in this report, judged by their own figures. */
 function claimSection(comparison: Comparison): Markup {
-  const labels = [...comparison.subjects.filter((s) => s.kind === "published").map((s) => s.label), ...(comparison.shape?.pairs.map((p) => p.published) ?? [])];
+  const labels = [
+    ...comparison.subjects.filter((s) => s.kind === "published").map((s) => s.label),
+    ...(comparison.shape?.pairs.map((p) => p.published) ?? []),
+  ];
   const studies = new Set(labels.map((l) => l.slice("published:".length).split("/")[0]!));
   const claims = checkClaims().filter((c) => studies.has(c.study));
   if (claims.length === 0) return nothing;
-  const rows = claims.map((c) => html`<tr><td>${c.study}</td><td class="wrap">${c.claim}</td><td${raw(["follows", "rounding"].includes(c.verdict) ? "" : " class=\"bad\"")}>${c.verdict}</td><td class="wrap">${c.found}</td></tr>`);
+  const rows = claims.map(
+    (c) =>
+      html`<tr><td>${c.study}</td><td class="wrap">${c.claim}</td><td${raw(["follows", "rounding"].includes(c.verdict) ? "" : ' class="bad"')}>${c.verdict}</td><td class="wrap">${c.found}</td></tr>`,
+  );
   return html`<section id="claims" aria-labelledby="claims-title"><h2 id="claims-title">What the published texts claim</h2>
 ${table("Claims against the figures of the same text", "follows; rounding: but for the last digit; contradicted; not from these figures; not checkable: a figure is missing.", [{ text: "study" }, { text: "claim" }, { text: "verdict" }, { text: "from the figures" }], rows)}</section>`;
 }
@@ -144,7 +189,11 @@ ${table("Claims against the figures of the same text", "follows; rounding: but f
 function timeSection(shown: Subject[], chart: Draw): Markup {
   const parts = shown.flatMap((subject, i) => {
     const spec = timeChart(subject, i);
-    return spec ? [html`${chart(spec, true)}<details class="later long beside"><summary>${subject.printedIntervals ? "Intervals" : "Windows"}, ${subject.label}</summary>${windowTable(subject)}</details>`] : [];
+    return spec
+      ? [
+          html`${chart(spec, true)}<details class="later long beside"><summary>${subject.printedIntervals ? "Intervals" : "Windows"}, ${subject.label}</summary>${windowTable(subject)}</details>`,
+        ]
+      : [];
   });
   return html`<section id="time" aria-labelledby="time-title"><h2 id="time-title">Over time</h2>${parts.length ? parts : html`<p>No intervals on record.</p>`}</section>`;
 }
@@ -152,7 +201,13 @@ function timeSection(shown: Subject[], chart: Draw): Markup {
 function environmentSection(comparison: Comparison): Markup {
   const { work, subjects } = comparison;
   const labels = subjects.map((s) => s.label);
-  const lines = [...work.unstated.map((u) => `not stated: ${u.what} (${u.missing.length > 4 ? `${u.missing.length} of ${subjects.length}` : u.missing.join(", ")})`), ...work.differences.map((d) => `${d.kind}: ${describeDifference(d, labels)}`)];
+  const lines = [
+    ...work.unstated.map(
+      (u) =>
+        `not stated: ${u.what} (${u.missing.length > 4 ? `${u.missing.length} of ${subjects.length}` : u.missing.join(", ")})`,
+    ),
+    ...work.differences.map((d) => `${d.kind}: ${describeDifference(d, labels)}`),
+  ];
   return html`<section id="environment" aria-labelledby="environment-title"><h2 id="environment-title">Environment</h2>
 ${subjects.length > 1 ? html`<h3>Same work?</h3><p>${work.incompatible.length === 0 ? "As far as it is stated: the same data, table options, reconnects and statements per transaction." : "No; see the top of the page."}</p><ul>${lines.map((l) => html`<li>${l}</li>`)}</ul>` : nothing}
 ${factsTable(comparison)}
@@ -164,6 +219,9 @@ ${subjects.slice(0, SHOWN).map(hostsTable)}
 function specSection(comparison: Comparison): Markup {
   const indent = comparison.subjects.length > SHOWN ? 0 : 2;
   const runs = comparison.subjects.filter((s) => s.result);
-  const variables = (s: Subject) => Object.entries(s.result!.server?.variables ?? {}).map(([k, v]) => `${k} = ${v}`).join("\n");
+  const variables = (s: Subject) =>
+    Object.entries(s.result!.server?.variables ?? {})
+      .map(([k, v]) => `${k} = ${v}`)
+      .join("\n");
   return html`<section id="specs" aria-labelledby="specs-title"><h2 id="specs-title">Specs</h2><p>What each run was asked to do, whole: with it the run can be repeated.</p><div class="later">${runs.map((s) => html`<details class="later long"><summary>${s.label}: ${s.result!.runId}</summary><pre>${JSON.stringify(s.result!.spec, null, indent)}</pre>${indent && variables(s) ? html`<h3>Server variables</h3><pre>${variables(s)}</pre>` : nothing}</details>`)}</div></section>`;
 }

@@ -1,25 +1,39 @@
-/** Tables of the page. Every figure carries its unrounded value in data-value, so that a reader's script, and a test, can check it. */
+/**
+ * Tables of the page. Every figure carries its unrounded value in data-value, so that a reader's script, and a test,
+ * can check it.
+ */
 import type { Block, Cell, Comparison, Metric } from "../compare/compare.ts";
+import { rttOf } from "../compare/floor.ts";
 import { number } from "../format.ts";
 import type { Subject } from "../model.ts";
 import { figure, flags, floorText, moneyText, penaltyText, ratioText } from "../render/text.ts";
-import { rttOf } from "../compare/floor.ts";
 import { SHOWN, windowsOf } from "./charts.ts";
 import { mergedHistogram } from "./distribution.ts";
-import { html, raw } from "./escape.ts";
 import type { Markup } from "./escape.ts";
+import { html, raw } from "./escape.ts";
 
 export const nothing = raw("");
 
 /** A table in a box that scrolls sideways on a narrow screen and can be reached by keyboard. */
-export function table(caption: string, note: string, head: readonly { text: string; n?: boolean }[], rows: readonly Markup[]): Markup {
+export function table(
+  caption: string,
+  note: string,
+  head: readonly { text: string; n?: boolean }[],
+  rows: readonly Markup[],
+): Markup {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}${note ? html`<small>${note}</small>` : nothing}</caption>
-<thead><tr>${head.map((h) => html`<th scope="col"${raw(h.n ? " class=\"n\"" : "")}>${h.text}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
+<thead><tr>${head.map((h) => html`<th scope="col"${raw(h.n ? ' class="n"' : "")}>${h.text}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-export const key = (index: number): Markup => raw(`<span style="color:var(--series-${index % SHOWN})" aria-hidden="true">&#9632;</span>&#160;`);
+export const key = (index: number): Markup =>
+  raw(`<span style="color:var(--series-${index % SHOWN})" aria-hidden="true">&#9632;</span>&#160;`);
 
-interface Column { head: string; show: boolean; n?: boolean; cell: (c: Cell) => Markup }
+interface Column {
+  head: string;
+  show: boolean;
+  n?: boolean;
+  cell: (c: Cell) => Markup;
+}
 
 /** Figures of one workload: one line per thread count and subject. */
 export function figuresTable(comparison: Comparison, block: Block): Markup {
@@ -27,16 +41,37 @@ export function figuresTable(comparison: Comparison, block: Block): Markup {
   if (cells.length === 0) return nothing;
   const any = (has: (c: Cell) => boolean) => cells.some(has);
   const metric = (m: Metric, head: string, spread = false): Column => ({
-    head, n: true, show: any((c) => c.point[m] !== null),
-    cell: (c) => (c.point[m] ? html`<td class="n" data-metric="${m}" data-value="${c.point[m].mean}">${spread ? figure(c.point[m]) : number(c.point[m].mean)}</td>` : html`<td class="n">-</td>`),
+    head,
+    n: true,
+    show: any((c) => c.point[m] !== null),
+    cell: (c) =>
+      c.point[m]
+        ? html`<td class="n" data-metric="${m}" data-value="${c.point[m].mean}">${spread ? figure(c.point[m]) : number(c.point[m].mean)}</td>`
+        : html`<td class="n">-</td>`,
   });
   const ratio = (m: Metric, head: string): Column => ({
-    head, n: true, show: any((c) => c.ratios[m] !== undefined),
-    cell: (c) => (c.ratios[m] ? html`<td class="n" data-metric="${m}-ratio" data-value="${c.ratios[m].value}">${ratioText(c.ratios[m])}</td>` : html`<td class="n">${c.subject === 0 ? "baseline" : "-"}</td>`),
+    head,
+    n: true,
+    show: any((c) => c.ratios[m] !== undefined),
+    cell: (c) =>
+      c.ratios[m]
+        ? html`<td class="n" data-metric="${m}-ratio" data-value="${c.ratios[m].value}">${ratioText(c.ratios[m])}</td>`
+        : html`<td class="n">${c.subject === 0 ? "baseline" : "-"}</td>`,
   });
   const columns = [
-    metric("tps", "tps", true), ratio("tps", "tps ratio"), metric("qps", "qps"), metric("avg", "avg ms"), metric("p95", "p95 ms", true), ratio("p95", "p95 ratio"), metric("p99", "p99 ms"),
-    { head: "remarks", show: any((c) => flags(c.point).length > 0), cell: (c: Cell) => html`<td class="wrap">${flags(c.point).map((f) => html`<div${raw(/CUT|SATURATED|outage|error/.test(f) ? " class=\"bad\"" : "")}>${f}</div>`)}</td>` },
+    metric("tps", "tps", true),
+    ratio("tps", "tps ratio"),
+    metric("qps", "qps"),
+    metric("avg", "avg ms"),
+    metric("p95", "p95 ms", true),
+    ratio("p95", "p95 ratio"),
+    metric("p99", "p99 ms"),
+    {
+      head: "remarks",
+      show: any((c) => flags(c.point).length > 0),
+      cell: (c: Cell) =>
+        html`<td class="wrap">${flags(c.point).map((f) => html`<div${raw(/CUT|SATURATED|outage|error/.test(f) ? ' class="bad"' : "")}>${f}</div>`)}</td>`,
+    },
   ].filter((c) => c.show);
   return pointTable(comparison, block, `Figures, ${block.key}`, "", columns);
 }
@@ -44,113 +79,268 @@ export function figuresTable(comparison: Comparison, block: Block): Markup {
 /** What distance and machines cost at each point; nothing when no subject has round-trip times or a price. */
 export function costTable(comparison: Comparison, block: Block): Markup {
   const cells = block.rows.flatMap((r) => r.cells.filter((c) => c.subject < SHOWN));
-  const text = (head: string, show: (c: Cell) => boolean, of: (c: Cell) => string): Column => ({ head, n: true, show: cells.some(show), cell: (c) => html`<td class="n">${of(c)}</td>` });
+  const text = (head: string, show: (c: Cell) => boolean, of: (c: Cell) => string): Column => ({
+    head,
+    n: true,
+    show: cells.some(show),
+    cell: (c) => html`<td class="n">${of(c)}</td>`,
+  });
   const columns = [
-    text("floor of avg by RTT", (c) => c.floor !== null && c.floor.ms > 0, floorText), text("extra per ms of RTT", (c) => c.penalty !== null, penaltyText),
-    text("per million transactions", (c) => c.perMillion !== null, (c) => moneyText(comparison.subjects[c.subject]!, c.perMillion)),
+    text("floor of avg by RTT", (c) => c.floor !== null && c.floor.ms > 0, floorText),
+    text("extra per ms of RTT", (c) => c.penalty !== null, penaltyText),
+    text(
+      "per million transactions",
+      (c) => c.perMillion !== null,
+      (c) => moneyText(comparison.subjects[c.subject]!, c.perMillion),
+    ),
   ].filter((c) => c.show);
   if (columns.length === 0) return nothing;
   const run = (c: Cell) => comparison.subjects[c.subject]!.kind === "run";
-  return pointTable(comparison, block, `What distance and machines cost, ${block.key}`, "Floor: the least that round trips alone allow, against the measured mean. Extra: change of the mean latency, and of tps, per ms of the longest round trip, against the baseline.", columns, run);
+  return pointTable(
+    comparison,
+    block,
+    `What distance and machines cost, ${block.key}`,
+    "Floor: the least that round trips alone allow, against the measured mean. Extra: change of the mean latency, and of tps, per ms of the longest round trip, against the baseline.",
+    columns,
+    run,
+  );
 }
 
-function pointTable(comparison: Comparison, block: Block, caption: string, note: string, columns: Column[], only: (c: Cell) => boolean = () => true): Markup {
-  const rows = block.rows.flatMap((row) => row.cells.filter((c) => c.subject < SHOWN && only(c)).map((cell, i) => html`<tr${raw(i === 0 ? " class=\"first\"" : "")} data-workload="${block.key}" data-threads="${row.threads}" data-subject="${comparison.subjects[cell.subject]!.label}">
-<td class="n">${row.threads}</td><th scope="row">${key(cell.subject)}${comparison.subjects[cell.subject]!.label}</th>${columns.map((c) => c.cell(cell))}</tr>`));
-  return table(caption, note, [{ text: "threads", n: true }, { text: "run" }, ...columns.map((c) => ({ text: c.head, n: c.n ?? false }))], rows);
+function pointTable(
+  comparison: Comparison,
+  block: Block,
+  caption: string,
+  note: string,
+  columns: Column[],
+  only: (c: Cell) => boolean = () => true,
+): Markup {
+  const rows = block.rows.flatMap((row) =>
+    row.cells
+      .filter((c) => c.subject < SHOWN && only(c))
+      .map(
+        (
+          cell,
+          i,
+        ) => html`<tr${raw(i === 0 ? ' class="first"' : "")} data-workload="${block.key}" data-threads="${row.threads}" data-subject="${comparison.subjects[cell.subject]!.label}">
+<td class="n">${row.threads}</td><th scope="row">${key(cell.subject)}${comparison.subjects[cell.subject]!.label}</th>${columns.map((c) => c.cell(cell))}</tr>`,
+      ),
+  );
+  return table(
+    caption,
+    note,
+    [{ text: "threads", n: true }, { text: "run" }, ...columns.map((c) => ({ text: c.head, n: c.n ?? false }))],
+    rows,
+  );
 }
 
 /** Average, peak and saturation over the sweep, one line per subject. */
 export function sweepTable(comparison: Comparison, block: Block): Markup {
   const rows = block.sweeps.slice(0, SHOWN).flatMap((sweep, i) => {
     if (!sweep) return [];
-    const saturation = sweep.saturation.at === null ? sweep.saturation.because : `at ${sweep.saturation.at} threads: ${sweep.saturation.because}`;
-    const scaling = sweep.scaling.length > 1 ? sweep.scaling.map((s) => `${s.threads}:\u00a0${(s.efficiency * 100).toFixed(0)}\u00a0%`).join(", ") : "-";
-    return [html`<tr><th scope="row">${key(i)}${comparison.subjects[i]!.label}</th><td class="n" data-metric="average" data-value="${sweep.averageTps ?? ""}">${figure(sweep.average)}${sweep.given ? " (as published)" : ""}</td><td class="n">${ratioText(block.sweepRatios[i] ?? undefined)}</td>
-<td class="n">${number(sweep.peakTps)}</td><td class="n">${sweep.peakThreads ?? "-"}</td><td class="n">${number(sweep.averageP95)}</td><td class="wrap">${saturation}</td><td class="wrap">${scaling}</td></tr>`];
+    const saturation =
+      sweep.saturation.at === null
+        ? sweep.saturation.because
+        : `at ${sweep.saturation.at} threads: ${sweep.saturation.because}`;
+    const scaling =
+      sweep.scaling.length > 1
+        ? sweep.scaling.map((s) => `${s.threads}:\u00a0${(s.efficiency * 100).toFixed(0)}\u00a0%`).join(", ")
+        : "-";
+    return [
+      html`<tr><th scope="row">${key(i)}${comparison.subjects[i]!.label}</th><td class="n" data-metric="average" data-value="${sweep.averageTps ?? ""}">${figure(sweep.average)}${sweep.given ? " (as published)" : ""}</td><td class="n">${ratioText(block.sweepRatios[i] ?? undefined)}</td>
+<td class="n">${number(sweep.peakTps)}</td><td class="n">${sweep.peakThreads ?? "-"}</td><td class="n">${number(sweep.averageP95)}</td><td class="wrap">${saturation}</td><td class="wrap">${scaling}</td></tr>`,
+    ];
   });
-  return table(`Over the sweep, ${block.key}`, "Scaling: throughput per thread against the lowest thread count.", [
-    { text: "run" }, { text: "average tps", n: true }, { text: "ratio", n: true }, { text: "peak tps", n: true }, { text: "at threads", n: true }, { text: "average p95 ms", n: true }, { text: "saturation" }, { text: "scaling" },
-  ], rows);
+  return table(
+    `Over the sweep, ${block.key}`,
+    "Scaling: throughput per thread against the lowest thread count.",
+    [
+      { text: "run" },
+      { text: "average tps", n: true },
+      { text: "ratio", n: true },
+      { text: "peak tps", n: true },
+      { text: "at threads", n: true },
+      { text: "average p95 ms", n: true },
+      { text: "saturation" },
+      { text: "scaling" },
+    ],
+    rows,
+  );
 }
 
-/** What the database nodes report of their replication during the windows of each point; nothing where they report none. */
+/**
+ * What the database nodes report of their replication during the windows of each point; nothing where they report none.
+ */
 export function replicationTable(comparison: Comparison, block: Block): Markup {
-  const rows = block.rows.flatMap((row) => comparison.subjects.slice(0, SHOWN).flatMap((subject, i) => {
-    const windows = windowsOf(subject, block.key, row.threads);
-    const nodes = windows.flatMap((w) => w.server.flatMap((s) => (s.delta && "wsrep_flow_control_paused_ns" in s.delta ? [{ ...s, seconds: w.windowSeconds, counters: s.delta }] : [])));
-    if (nodes.length === 0) return [];
-    const paused = Math.max(...nodes.map((n) => n.counters["wsrep_flow_control_paused_ns"]! / 1e7 / n.seconds));
-    const sum = (name: string) => nodes.reduce((total, n) => total + (n.counters[name] ?? 0), 0).toLocaleString("en-US");
-    const counts = [sum("wsrep_flow_control_sent"), sum("wsrep_local_cert_failures"), sum("wsrep_local_bf_aborts")];
-    return [html`<tr><td class="n">${row.threads}</td><th scope="row">${key(i)}${subject.label}</th><td class="n">${paused.toFixed(1)}</td>${counts.map((v) => html`<td class="n">${v}</td>`)}</tr>`];
-  }));
+  const rows = block.rows.flatMap((row) =>
+    comparison.subjects.slice(0, SHOWN).flatMap((subject, i) => {
+      const windows = windowsOf(subject, block.key, row.threads);
+      const nodes = windows.flatMap((w) =>
+        w.server.flatMap((s) =>
+          s.delta && "wsrep_flow_control_paused_ns" in s.delta
+            ? [{ ...s, seconds: w.windowSeconds, counters: s.delta }]
+            : [],
+        ),
+      );
+      if (nodes.length === 0) return [];
+      const paused = Math.max(...nodes.map((n) => n.counters["wsrep_flow_control_paused_ns"]! / 1e7 / n.seconds));
+      const sum = (name: string) =>
+        nodes.reduce((total, n) => total + (n.counters[name] ?? 0), 0).toLocaleString("en-US");
+      const counts = [sum("wsrep_flow_control_sent"), sum("wsrep_local_cert_failures"), sum("wsrep_local_bf_aborts")];
+      return [
+        html`<tr><td class="n">${row.threads}</td><th scope="row">${key(i)}${subject.label}</th><td class="n">${paused.toFixed(1)}</td>${counts.map((v) => html`<td class="n">${v}</td>`)}</tr>`,
+      ];
+    }),
+  );
   if (rows.length === 0) return nothing;
-  return table(`Replication as the nodes report it, ${block.key}`, "Paused: the highest share of a window in which flow control stopped a node. The rest are sums over nodes and windows.", [
-    { text: "threads", n: true }, { text: "run" }, { text: "paused %", n: true }, { text: "flow control sent", n: true }, { text: "certification failures", n: true }, { text: "brute-force aborts", n: true },
-  ], rows);
+  return table(
+    `Replication as the nodes report it, ${block.key}`,
+    "Paused: the highest share of a window in which flow control stopped a node. The rest are sums over nodes and windows.",
+    [
+      { text: "threads", n: true },
+      { text: "run" },
+      { text: "paused %", n: true },
+      { text: "flow control sent", n: true },
+      { text: "certification failures", n: true },
+      { text: "brute-force aborts", n: true },
+    ],
+    rows,
+  );
 }
 
 const PERCENTILES = [50, 90, 95, 99, 99.9] as const;
 
 /** Percentiles of the merged histograms: beside the percentile plot. */
 export function percentileTable(comparison: Comparison, block: Block): Markup {
-  const rows = block.rows.flatMap((row) => comparison.subjects.slice(0, SHOWN).flatMap((subject, i) => {
-    const merged = mergedHistogram(windowsOf(subject, block.key, row.threads).filter((w) => w.complete));
-    if (!merged) return [];
-    return [html`<tr><td class="n">${row.threads}</td><th scope="row">${key(i)}${subject.label}</th>${PERCENTILES.map((p) => html`<td class="n">${merged.totalCount * (1 - p / 100) < 1 ? "-" : number(merged.getValueAtPercentile(p) / 1000)}</td>`)}<td class="n">${number(merged.maxValue / 1000)}</td><td class="n">${merged.totalCount.toLocaleString("en-US")}</td></tr>`];
-  }));
+  const rows = block.rows.flatMap((row) =>
+    comparison.subjects.slice(0, SHOWN).flatMap((subject, i) => {
+      const merged = mergedHistogram(windowsOf(subject, block.key, row.threads).filter((w) => w.complete));
+      if (!merged) return [];
+      return [
+        html`<tr><td class="n">${row.threads}</td><th scope="row">${key(i)}${subject.label}</th>${PERCENTILES.map((p) => html`<td class="n">${merged.totalCount * (1 - p / 100) < 1 ? "-" : number(merged.getValueAtPercentile(p) / 1000)}</td>`)}<td class="n">${number(merged.maxValue / 1000)}</td><td class="n">${merged.totalCount.toLocaleString("en-US")}</td></tr>`,
+      ];
+    }),
+  );
   if (rows.length === 0) return nothing;
-  return table(`Latency by percentile, ${block.key}`, "Milliseconds, all complete windows together. A dash: fewer transactions than that percentile needs.", [
-    { text: "threads", n: true }, { text: "run" }, ...PERCENTILES.map((p) => ({ text: `p${p}`, n: true })), { text: "max", n: true }, { text: "transactions", n: true },
-  ], rows);
+  return table(
+    `Latency by percentile, ${block.key}`,
+    "Milliseconds, all complete windows together. A dash: fewer transactions than that percentile needs.",
+    [
+      { text: "threads", n: true },
+      { text: "run" },
+      ...PERCENTILES.map((p) => ({ text: `p${p}`, n: true })),
+      { text: "max", n: true },
+      { text: "transactions", n: true },
+    ],
+    rows,
+  );
 }
 
 /** Intervals in which something went wrong, and each window's own range: beside the chart over time. */
 export function windowTable(subject: Subject): Markup {
   if (subject.printedIntervals) {
-    return table(`Intervals, ${subject.label}`, "As the source prints them.", [{ text: "seconds", n: true }, { text: "tps", n: true }, { text: "p95 ms", n: true }],
-      subject.printedIntervals.map((i) => html`<tr><td class="n">${i.t}</td><td class="n">${number(i.tps)}</td><td class="n">${number(i.p95)}</td></tr>`));
+    return table(
+      `Intervals, ${subject.label}`,
+      "As the source prints them.",
+      [
+        { text: "seconds", n: true },
+        { text: "tps", n: true },
+        { text: "p95 ms", n: true },
+      ],
+      subject.printedIntervals.map(
+        (i) =>
+          html`<tr><td class="n">${i.t}</td><td class="n">${number(i.tps)}</td><td class="n">${number(i.p95)}</td></tr>`,
+      ),
+    );
   }
   const start = Math.min(...(subject.result?.steps ?? []).map((w) => Date.parse(w.startedAt)));
-  const rows = [...(subject.result?.steps ?? [])].sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt)).map((w) => {
-    const tps = w.intervals.map((i) => i.tps);
-    const outage = w.outage && w.outage.longestGapSeconds >= 1 ? `${w.outage.longestGapSeconds.toFixed(1)} s` : "-";
-    return html`<tr><td class="n">${((Date.parse(w.startedAt) - start) / 1000).toFixed(0)}</td><th scope="row">${w.workload}</th><td class="n">${w.threads}</td><td class="n">${w.repeat + 1}</td><td class="n">${number(w.tps)}</td>
+  const rows = [...(subject.result?.steps ?? [])]
+    .sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt))
+    .map((w) => {
+      const tps = w.intervals.map((i) => i.tps);
+      const outage = w.outage && w.outage.longestGapSeconds >= 1 ? `${w.outage.longestGapSeconds.toFixed(1)} s` : "-";
+      return html`<tr><td class="n">${((Date.parse(w.startedAt) - start) / 1000).toFixed(0)}</td><th scope="row">${w.workload}</th><td class="n">${w.threads}</td><td class="n">${w.repeat + 1}</td><td class="n">${number(w.tps)}</td>
 <td class="n">${tps.length ? `${number(Math.min(...tps))} to ${number(Math.max(...tps))}` : "-"}</td><td class="n">${w.errors.total.toLocaleString("en-US")}</td><td class="n">${outage}</td><td>${w.complete ? "complete" : html`<span class="bad">cut short: ${w.incompleteReason ?? "reason not recorded"}</span>`}</td></tr>`;
-  });
-  return table(`Windows in the order they ran, ${subject.label}`, "", [
-    { text: "starts at s", n: true }, { text: "workload" }, { text: "threads", n: true }, { text: "repeat", n: true }, { text: "tps", n: true }, { text: "tps of its intervals", n: true }, { text: "errors", n: true }, { text: "longest outage", n: true }, { text: "" },
-  ], rows);
+    });
+  return table(
+    `Windows in the order they ran, ${subject.label}`,
+    "",
+    [
+      { text: "starts at s", n: true },
+      { text: "workload" },
+      { text: "threads", n: true },
+      { text: "repeat", n: true },
+      { text: "tps", n: true },
+      { text: "tps of its intervals", n: true },
+      { text: "errors", n: true },
+      { text: "longest outage", n: true },
+      { text: "" },
+    ],
+    rows,
+  );
 }
 
 export function rttTable(subject: Subject): Markup {
   const matrix = subject.context?.rttMatrix ?? [];
   const rtt = rttOf(subject);
-  const rows = matrix.map((m) => html`<tr><th scope="row">${m.from} to ${m.to}</th>${(["min", "avg", "max"] as const).map((f) => html`<td class="n">${m.rttMs ? number(m.rttMs[f]) : "no answer"}</td>`)}<td class="n">${m.lossPercent ?? "-"}</td><td class="n">${m.pathMtu ?? "-"}</td><td class="n">${m.mbitPerSecond === null || m.mbitPerSecond === undefined ? "-" : number(m.mbitPerSecond)}</td></tr>`);
-  return table(`Round trips between nodes, ${subject.label}`, rtt.max === null ? "" : `Longest between database nodes, by the least of its pings: ${number(rtt.max)} ms.`, [
-    { text: "path" }, { text: "min ms", n: true }, { text: "mean ms", n: true }, { text: "max ms", n: true }, { text: "loss %", n: true }, { text: "MTU", n: true }, { text: "Mbit/s", n: true },
-  ], rows);
+  const rows = matrix.map(
+    (m) =>
+      html`<tr><th scope="row">${m.from} to ${m.to}</th>${(["min", "avg", "max"] as const).map((f) => html`<td class="n">${m.rttMs ? number(m.rttMs[f]) : "no answer"}</td>`)}<td class="n">${m.lossPercent ?? "-"}</td><td class="n">${m.pathMtu ?? "-"}</td><td class="n">${m.mbitPerSecond === null || m.mbitPerSecond === undefined ? "-" : number(m.mbitPerSecond)}</td></tr>`,
+  );
+  return table(
+    `Round trips between nodes, ${subject.label}`,
+    rtt.max === null ? "" : `Longest between database nodes, by the least of its pings: ${number(rtt.max)} ms.`,
+    [
+      { text: "path" },
+      { text: "min ms", n: true },
+      { text: "mean ms", n: true },
+      { text: "max ms", n: true },
+      { text: "loss %", n: true },
+      { text: "MTU", n: true },
+      { text: "Mbit/s", n: true },
+    ],
+    rows,
+  );
 }
 
 /** Facts as lines, subjects as columns; a line in which they differ is marked. */
 export function factsTable(comparison: Comparison): Markup {
   const shown = comparison.subjects.slice(0, SHOWN);
-  const groups = (["unit", "method", "environment"] as const).flatMap((group) => [...new Set(shown.flatMap((s) => Object.keys(s[group])))].map((what) => ({ what, values: shown.map((s) => s[group][what] ?? null) })));
+  const groups = (["unit", "method", "environment"] as const).flatMap((group) =>
+    [...new Set(shown.flatMap((s) => Object.keys(s[group])))].map((what) => ({
+      what,
+      values: shown.map((s) => s[group][what] ?? null),
+    })),
+  );
   const extra = [
-    { what: "kernel", values: shown.map((s) => s.result?.host.kernel ?? null) }, { what: "driver memory (MB)", values: shown.map((s) => s.result?.host.memoryMb ?? null) },
-    { what: "started", values: shown.map((s) => s.startedAt) }, { what: "source", values: shown.map((s) => s.source) },
+    { what: "kernel", values: shown.map((s) => s.result?.host.kernel ?? null) },
+    { what: "driver memory (MB)", values: shown.map((s) => s.result?.host.memoryMb ?? null) },
+    { what: "started", values: shown.map((s) => s.startedAt) },
+    { what: "source", values: shown.map((s) => s.source) },
   ];
-  const rows = [...groups, ...extra].filter((g) => g.values.some((v) => v !== null)).map(({ what, values }) => {
-    const differs = new Set(values.filter((v) => v !== null).map(String)).size > 1;
-    return html`<tr><th scope="row">${what}${differs && shown.length > 1 ? html` <span class="quiet">(differs)</span>` : nothing}</th>${values.map((v) => html`<td class="wrap">${v === null ? "not stated" : v}</td>`)}</tr>`;
-  });
+  const rows = [...groups, ...extra]
+    .filter((g) => g.values.some((v) => v !== null))
+    .map(({ what, values }) => {
+      const differs = new Set(values.filter((v) => v !== null).map(String)).size > 1;
+      return html`<tr><th scope="row">${what}${differs && shown.length > 1 ? html` <span class="quiet">(differs)</span>` : nothing}</th>${values.map((v) => html`<td class="wrap">${v === null ? "not stated" : v}</td>`)}</tr>`;
+    });
   return table("Work, method and environment", "", [{ text: "" }, ...shown.map((s) => ({ text: s.label }))], rows);
 }
 
 /** With many runs: every run's average and peak per workload. */
 export function allRunsTable(comparison: Comparison): Markup {
-  const head = [{ text: "run" }, { text: "started" }, { text: "complete" }, ...comparison.blocks.flatMap((b) => [{ text: `${b.key}: average tps`, n: true }, { text: "peak tps", n: true }]), { text: "errors", n: true }];
-  const rows = comparison.subjects.map((s, i) => html`<tr><th scope="row">${s.label}</th><td>${s.startedAt ?? "-"}</td><td>${s.complete ? "yes" : (s.incompleteReason ?? "no")}</td>${comparison.blocks.map((b) => html`<td class="n">${number(b.sweeps[i]?.averageTps)}</td><td class="n">${number(b.sweeps[i]?.peakTps)}</td>`)}<td class="n">${s.points.reduce((sum, p) => sum + p.errors, 0)}</td></tr>`);
+  const head = [
+    { text: "run" },
+    { text: "started" },
+    { text: "complete" },
+    ...comparison.blocks.flatMap((b) => [
+      { text: `${b.key}: average tps`, n: true },
+      { text: "peak tps", n: true },
+    ]),
+    { text: "errors", n: true },
+  ];
+  const rows = comparison.subjects.map(
+    (s, i) =>
+      html`<tr><th scope="row">${s.label}</th><td>${s.startedAt ?? "-"}</td><td>${s.complete ? "yes" : (s.incompleteReason ?? "no")}</td>${comparison.blocks.map((b) => html`<td class="n">${number(b.sweeps[i]?.averageTps)}</td><td class="n">${number(b.sweeps[i]?.peakTps)}</td>`)}<td class="n">${s.points.reduce((sum, p) => sum + p.errors, 0)}</td></tr>`,
+  );
   return table(`All ${comparison.subjects.length} runs`, "", head, rows);
 }

@@ -1,10 +1,15 @@
-/** Study 002: MariaDB on bare metal, VM and LXC, with ext4 and ZFS, with and without SLOG. Its figures are only in charts. */
+/**
+ * Study 002: MariaDB on bare metal, VM and LXC, with ext4 and ZFS, with and without SLOG. Its figures are only in
+ * charts.
+ */
 export const storageStudy = {
   id: "002",
   source: "blog post on MariaDB on bare metal, Proxmox VM and LXC with ext4 and ZFS",
-  hardware: "HP Gen8, two 8-core E5 CPUs, 128 GB RAM; OS and MySQL on Samsung 860 500 GB SSDs; SATA SLOG: 64 GB partitions of a second pair of Samsung 860; NVMe SLOG: 64 GB partitions of a pair of Samsung 970 250 GB",
+  hardware:
+    "HP Gen8, two 8-core E5 CPUs, 128 GB RAM; OS and MySQL on Samsung 860 500 GB SSDs; SATA SLOG: 64 GB partitions of a second pair of Samsung 860; NVMe SLOG: 64 GB partitions of a pair of Samsung 970 250 GB",
   versions: "sysbench, MariaDB, Debian and Proxmox: versions not stated",
-  howMeasured: "10 sysbench tests on tables of 1,000,000 rows, the same MariaDB configuration file in every configuration (tuned for hundreds of WordPress databases); queries per second and mean latency",
+  howMeasured:
+    "10 sysbench tests on tables of 1,000,000 rows, the same MariaDB configuration file in every configuration (tuned for hundreds of WordPress databases); queries per second and mean latency",
   rowsPerTable: 1_000_000,
   tests: 10,
   configurationsAnnounced: 7,

@@ -13,21 +13,35 @@ export function figure(e: Estimate | null): string {
   return half === null ? number(e.mean) : `${number(e.mean)} ± ${number(half)}`;
 }
 
-/** "x0.56 [0.52, 0.61]"; "x0.98 [0.93, 1.04] ~" where the interval holds 1; "x0.56 (no repeats)". The sign is explained in READING. */
+/**
+ * "x0.56 [0.52, 0.61]"; "x0.98 [0.93, 1.04] ~" where the interval holds 1; "x0.56 (no repeats)". The sign is explained
+ * in READING.
+ */
 export function ratioText(r: Ratio | undefined): string {
   if (!r) return "-";
   const value = `x${r.value.toFixed(2)}`;
-  if (r.interval) return `${value} [${r.interval.low.toFixed(2)}, ${r.interval.high.toFixed(2)}]${r.verdict === "no evidence of a difference" ? " ~" : ""}`;
+  if (r.interval)
+    return `${value} [${r.interval.low.toFixed(2)}, ${r.interval.high.toFixed(2)}]${r.verdict === "no evidence of a difference" ? " ~" : ""}`;
   return r.verdict === "not tested" ? `${value} (no repeats)` : `${value} (unbounded) ~`;
 }
 
 /** Per subject and metric, the thread counts at which there is no evidence of a difference. */
 export function evidenceLines(comparison: Comparison, block: Block): string[] {
-  return comparison.subjects.flatMap((subject, i) => (["tps", "p95"] as const).flatMap((metric) => {
-    const cells = block.rows.flatMap((row) => row.cells.filter((c) => c.subject === i && c.ratios[metric]).map((c) => ({ threads: row.threads, verdict: c.ratios[metric]!.verdict })));
-    const none = cells.filter((c) => c.verdict === "no evidence of a difference").map((c) => c.threads);
-    return none.length === 0 ? [] : [`${subject.label}: no evidence of a difference in ${metric} at ${none.join(", ")} thread${none.length === 1 && none[0] === 1 ? "" : "s"}`];
-  }));
+  return comparison.subjects.flatMap((subject, i) =>
+    (["tps", "p95"] as const).flatMap((metric) => {
+      const cells = block.rows.flatMap((row) =>
+        row.cells
+          .filter((c) => c.subject === i && c.ratios[metric])
+          .map((c) => ({ threads: row.threads, verdict: c.ratios[metric]!.verdict })),
+      );
+      const none = cells.filter((c) => c.verdict === "no evidence of a difference").map((c) => c.threads);
+      return none.length === 0
+        ? []
+        : [
+            `${subject.label}: no evidence of a difference in ${metric} at ${none.join(", ")} thread${none.length === 1 && none[0] === 1 ? "" : "s"}`,
+          ];
+    }),
+  );
 }
 
 export function ratioCell(cell: Cell, metric: Metric): string {
@@ -38,12 +52,17 @@ export function ratioCell(cell: Cell, metric: Metric): string {
 export function flags(point: Point): string[] {
   const out: string[] = [];
   if (point.completeWindows === 0) out.push(`CUT SHORT (${point.incompleteReason ?? "reason not recorded"})`);
-  else if (point.completeWindows < point.windows) out.push(`${point.windows - point.completeWindows} of ${point.windows} windows cut short, left out`);
+  else if (point.completeWindows < point.windows)
+    out.push(`${point.windows - point.completeWindows} of ${point.windows} windows cut short, left out`);
   if (point.errors > 0) {
-    const codes = Object.entries(point.errorsByCode).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([code, n]) => `${code}: ${n}`);
+    const codes = Object.entries(point.errorsByCode)
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 3)
+      .map(([code, n]) => `${code}: ${n}`);
     out.push(`${point.errors.toLocaleString("en-US")} errors${codes.length ? ` (${codes.join(", ")})` : ""}`);
   }
-  if (point.longestGapSeconds !== null && point.longestGapSeconds >= 1) out.push(`outage ${point.longestGapSeconds.toFixed(1)} s`);
+  if (point.longestGapSeconds !== null && point.longestGapSeconds >= 1)
+    out.push(`outage ${point.longestGapSeconds.toFixed(1)} s`);
   if (point.saturated.length > 0) out.push(`DRIVER SATURATED: ${point.saturated.join("; ")}`);
   out.push(...(point.busy ?? []));
   return [...out, ...point.notes];
@@ -53,7 +72,8 @@ export function floorText(cell: Cell): string {
   if (!cell.floor) return "-";
   if (cell.floor.measuredMs === null) return `${number(cell.floor.ms)} ms`;
   const mark = cell.floor.source === "threads / tps" ? "~" : "";
-  if (cell.floor.ms > cell.floor.measuredMs) return `${number(cell.floor.ms)} > ${mark}${number(cell.floor.measuredMs)} ms: the path is not as recorded`;
+  if (cell.floor.ms > cell.floor.measuredMs)
+    return `${number(cell.floor.ms)} > ${mark}${number(cell.floor.measuredMs)} ms: the path is not as recorded`;
   return cell.floor.ms === 0 ? "none" : `${number(cell.floor.ms)} of ${mark}${number(cell.floor.measuredMs)} ms`;
 }
 
@@ -76,7 +96,12 @@ export function subjectLine(subject: Subject): string {
   const aborted = subject.complete ? "" : ` - INCOMPLETE: ${subject.incompleteReason}`;
   const price = priceOf(subject);
   const billed = subject.result?.["cost"] as { total?: unknown; currency?: unknown } | undefined;
-  const spent = typeof billed?.total === "number" ? `, ${billed.total.toFixed(2)} ${String(billed.currency ?? "")}` : price && subject.hours !== null ? `, ${(price.perHour * subject.hours).toFixed(2)} ${price.currency} for ${subject.hours.toFixed(2)} h` : "";
+  const spent =
+    typeof billed?.total === "number"
+      ? `, ${billed.total.toFixed(2)} ${String(billed.currency ?? "")}`
+      : price && subject.hours !== null
+        ? `, ${(price.perHour * subject.hours).toFixed(2)} ${price.currency} for ${subject.hours.toFixed(2)} h`
+        : "";
   return `${subject.label} (${subject.kind === "run" ? subject.source : `published: ${subject.source}`}${when}${spent})${aborted}`;
 }
 
@@ -86,7 +111,9 @@ export const READING = [
 ];
 
 export function forcedMark(comparison: Comparison): string {
-  return comparison.forced ? "NOT THE SAME WORK - compared because it was forced; ratios do not isolate the topology" : "";
+  return comparison.forced
+    ? "NOT THE SAME WORK - compared because it was forced; ratios do not isolate the topology"
+    : "";
 }
 
 /** How long loading took, and how much longer than on the baseline. */
@@ -103,5 +130,8 @@ export function prepareLines(subjects: readonly Subject[]): string[] {
 export function caveatLines(subjects: readonly Subject[]): string[] {
   const by = new Map<string, string[]>();
   for (const s of subjects) for (const c of s.caveats) by.set(c, [...(by.get(c) ?? []), s.label]);
-  return [...by].map(([caveat, labels]) => `note      ${labels.length === subjects.length && labels.length > 1 ? "all" : labels.join(", ")}: ${caveat}`);
+  return [...by].map(
+    ([caveat, labels]) =>
+      `note      ${labels.length === subjects.length && labels.length > 1 ? "all" : labels.join(", ")}: ${caveat}`,
+  );
 }

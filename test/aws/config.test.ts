@@ -1,8 +1,8 @@
-import { test } from "node:test";
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { isArm } from "../../infra/config/aws-check.ts";
-import { configOf, problemsOf } from "../infra/config.ts";
 import { shippedConfig } from "../clouds/stand-ins.ts";
+import { configOf, problemsOf } from "../infra/config.ts";
 
 const SITE = { name: "a", kind: "aws", nodes: 1, region: "us-east-1" };
 const OPERATOR = "203.0.113.7/32";
@@ -18,18 +18,35 @@ function refused(raw: Record<string, unknown>, ...words: string[]): void {
 test("a site of kind aws needs a name, nodes and a region; the rest has defaults", () => {
   const [aws] = configOf(site({})).sites;
   assert.deepEqual(aws, {
-    ...SITE, segment: 0, zones: ["a"], instanceType: "t3.medium", instanceTypes: {}, disk: { sizeGb: 32, iops: 3000, throughputMiBs: 125 },
-    credits: "unlimited", placementGroup: false, spot: false, replaceNodes: false, rolling: false, readyTimeoutSeconds: 300,
+    ...SITE,
+    segment: 0,
+    zones: ["a"],
+    instanceType: "t3.medium",
+    instanceTypes: {},
+    disk: { sizeGb: 32, iops: 3000, throughputMiBs: 125 },
+    credits: "unlimited",
+    placementGroup: false,
+    spot: false,
+    replaceNodes: false,
+    rolling: false,
+    readyTimeoutSeconds: 300,
   });
 });
 
 test("each mistake is one sentence with the key, what was given and what is allowed", () => {
   refused(site({ region: "us-middle-1" }), "meshbench:sites[0].region", '"us-middle-1"', "us-east-1", "eu-central-1");
-  refused({ operatorCidr: OPERATOR, sites: [{ name: "a", kind: "aws", nodes: 1 }] }, "meshbench:sites[0].region is missing", "us-east-1");
+  refused(
+    { operatorCidr: OPERATOR, sites: [{ name: "a", kind: "aws", nodes: 1 }] },
+    "meshbench:sites[0].region is missing",
+    "us-east-1",
+  );
   refused(site({ instanceType: "t4g.medium" }), "meshbench:sites[0].instanceType is t4g.medium", "arm64", "t3.medium");
   refused(site({ instanceTypes: { driver: "c7g.large" } }), "meshbench:sites[0].instanceTypes.driver is c7g.large");
   refused(site({ placementGroup: true }), "meshbench:sites[0].placementGroup", "t3.medium", "m6i.large");
-  refused(site({ instanceType: "m6i.large", placementGroup: true, zones: ["a", "b"] }), "meshbench:sites[0].zones has 2 zones");
+  refused(
+    site({ instanceType: "m6i.large", placementGroup: true, zones: ["a", "b"] }),
+    "meshbench:sites[0].zones has 2 zones",
+  );
   refused(site({ zones: ["a", "a"] }), "meshbench:sites[0].zones");
   refused(site({ zones: ["us-east-1a"] }), "meshbench:sites[0].zones[0]", "letter");
   refused(site({ network: "10.0.0.0/28" }), "meshbench:sites[0].network is 10.0.0.0/28", "/16 to /22");
@@ -42,7 +59,10 @@ test("each mistake is one sentence with the key, what was given and what is allo
 test("SSH is open to nobody who was not named, and to everybody only by that exact spelling", () => {
   refused({ sites: [SITE] }, "meshbench:operatorCidr is missing", "203.0.113.7/32", "0.0.0.0/0");
   assert.deepEqual(configOf({ ...site({}), operatorCidr: "0.0.0.0/0" }).operatorCidr, ["0.0.0.0/0"]);
-  assert.deepEqual(configOf({ sites: [{ ...SITE, operatorCidr: [OPERATOR, "198.51.100.0/24"] }] }).sites[0], { ...configOf(site({})).sites[0], operatorCidr: [OPERATOR, "198.51.100.0/24"] });
+  assert.deepEqual(configOf({ sites: [{ ...SITE, operatorCidr: [OPERATOR, "198.51.100.0/24"] }] }).sites[0], {
+    ...configOf(site({})).sites[0],
+    operatorCidr: [OPERATOR, "198.51.100.0/24"],
+  });
 });
 
 test("a disk that the data does not fit on: 8 GB for 12 GB", () => {
@@ -52,20 +72,68 @@ test("a disk that the data does not fit on: 8 GB for 12 GB", () => {
 });
 
 test("networks of sites and mesh must not overlap; by default they do not", () => {
-  const two = (a: object, b: object): Record<string, unknown> => ({ operatorCidr: OPERATOR, sites: [{ ...SITE, ...a }, { ...SITE, name: "b", region: "eu-west-1", nodes: 2, ...b }] });
+  const two = (a: object, b: object): Record<string, unknown> => ({
+    operatorCidr: OPERATOR,
+    sites: [
+      { ...SITE, ...a },
+      { ...SITE, name: "b", region: "eu-west-1", nodes: 2, ...b },
+    ],
+  });
   assert.deepEqual(problemsOf(two({}, {})), []);
-  refused(two({ network: "10.1.0.0/16" }, { network: "10.1.16.0/20" }), "meshbench:sites[1]", "10.1.16.0/20", "meshbench:sites[0]", "10.1.0.0/16");
+  refused(
+    two({ network: "10.1.0.0/16" }, { network: "10.1.16.0/20" }),
+    "meshbench:sites[1]",
+    "10.1.16.0/20",
+    "meshbench:sites[0]",
+    "10.1.0.0/16",
+  );
   refused(site({ network: "10.99.0.0/16" }), "meshbench:mesh.network", "10.99.0.0/24", "meshbench:sites[0]");
-  refused({ ...site({ meshSlot: 3 }), mesh: { network: "10.67.1.0/24" } }, "meshbench:sites[0].network is missing and would be 10.67.0.0/16", "10.67.1.0/24 of meshbench:mesh.network");
+  refused(
+    { ...site({ meshSlot: 3 }), mesh: { network: "10.67.1.0/24" } },
+    "meshbench:sites[0].network is missing and would be 10.67.0.0/16",
+    "10.67.1.0/24 of meshbench:mesh.network",
+  );
 });
 
 test("which processor a type has is in its name", () => {
-  for (const type of ["t4g.medium", "a1.large", "m6g.large", "c6gn.xlarge", "im4gn.large", "x2gd.medium", "g5g.xlarge", "r8gd.large"]) assert.equal(isArm(type), true, type);
-  for (const type of ["t3.medium", "t3a.small", "m6i.large", "g5.xlarge", "g4dn.xlarge", "c5n.large", "i3en.large", "r6idn.large", "u-6tb1.metal"]) assert.equal(isArm(type), false, type);
+  for (const type of [
+    "t4g.medium",
+    "a1.large",
+    "m6g.large",
+    "c6gn.xlarge",
+    "im4gn.large",
+    "x2gd.medium",
+    "g5g.xlarge",
+    "r8gd.large",
+  ])
+    assert.equal(isArm(type), true, type);
+  for (const type of [
+    "t3.medium",
+    "t3a.small",
+    "m6i.large",
+    "g5.xlarge",
+    "g4dn.xlarge",
+    "c5n.large",
+    "i3en.large",
+    "r6idn.large",
+    "u-6tb1.metal",
+  ])
+    assert.equal(isArm(type), false, type);
 });
 
 test("the shipped stacks say everything that a user has to set, all at once", () => {
-  assert.deepEqual(problemsOf(shippedConfig("aws-only")).map((p) => p.split(" is missing")[0]), ["meshbench:operatorCidr"]);
-  assert.deepEqual(new Set(problemsOf(shippedConfig("hybrid")).map((p) => p.split(" is missing")[0])),
-    new Set(["meshbench:operatorCidr", "meshbench:proxmoxToken", "meshbench:sites[1].endpoint", "meshbench:sites[1].address", "meshbench:sites[1].gateway"]));
+  assert.deepEqual(
+    problemsOf(shippedConfig("aws-only")).map((p) => p.split(" is missing")[0]),
+    ["meshbench:operatorCidr"],
+  );
+  assert.deepEqual(
+    new Set(problemsOf(shippedConfig("hybrid")).map((p) => p.split(" is missing")[0])),
+    new Set([
+      "meshbench:operatorCidr",
+      "meshbench:proxmoxToken",
+      "meshbench:sites[1].endpoint",
+      "meshbench:sites[1].address",
+      "meshbench:sites[1].gateway",
+    ]),
+  );
 });

@@ -1,5 +1,5 @@
-import { test } from "node:test";
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { costOf } from "../../infra/cost/cost.ts";
 import { runCost } from "../../infra/cost/run.ts";
 import { planNodes } from "../../infra/topology.ts";
@@ -7,13 +7,16 @@ import type { RunResult } from "../../workloads/contract.ts";
 import { configOf } from "../infra/config.ts";
 
 const AWS = { name: "aws", kind: "aws", nodes: 2, region: "us-east-1" };
-const cost = (raw: object) => { const config = configOf({ operatorCidr: "203.0.113.7/32", ...raw }); return costOf(config, planNodes(config)); };
+const cost = (raw: object) => {
+  const config = configOf({ operatorCidr: "203.0.113.7/32", ...raw });
+  return costOf(config, planNodes(config));
+};
 
 test("compute, volume and address of every node, by list price", () => {
   const found = cost({ sites: [AWS] })!;
   // Two database nodes and the driver: 0.0416 + 32 x 0.08 / 730 + 0.005 each.
   assert.equal(found.items.length, 9);
-  assert.ok(Math.abs(found.perHour - 3 * (0.0416 + 32 * 0.08 / 730 + 0.005)) < 1e-5, String(found.perHour));
+  assert.ok(Math.abs(found.perHour - 3 * (0.0416 + (32 * 0.08) / 730 + 0.005)) < 1e-5, String(found.perHour));
   assert.equal(found.currency, "USD");
   assert.match(found.date, /^\d{4}-\d\d-\d\d$/);
   assert.match(found.source, /check yours/);
@@ -21,7 +24,10 @@ test("compute, volume and address of every node, by list price", () => {
 });
 
 test("given prices win, and what is not known is said and not invented", () => {
-  const found = cost({ sites: [{ ...AWS, instanceType: "c9i.large", disk: { iops: 4000, throughputMiBs: 225 } }], cost: { prices: { "gp3-gb-month": 0.1 }, asOf: "2026-01-31", currency: "EUR" } })!;
+  const found = cost({
+    sites: [{ ...AWS, instanceType: "c9i.large", disk: { iops: 4000, throughputMiBs: 225 } }],
+    cost: { prices: { "gp3-gb-month": 0.1 }, asOf: "2026-01-31", currency: "EUR" },
+  })!;
   assert.equal(found.items[0]!.perHour, null);
   assert.ok(found.notes.some((n) => n.includes('meshbench:cost.prices["c9i.large"]')));
   assert.ok(Math.abs(found.items[1]!.perHour! - (32 * 0.1 + 1000 * 0.005 + 100 * 0.04) / 730) < 1e-6);
@@ -31,7 +37,10 @@ test("given prices win, and what is not known is said and not invented", () => {
 
 test("a date may stand unquoted in a stack's file", () => {
   assert.equal(cost({ sites: [AWS], cost: { asOf: "2026-01-31 00:00:00 +0000 UTC" } })!.date, "2026-01-31");
-  assert.throws(() => cost({ sites: [AWS], cost: { asOf: "last week" } }), /meshbench:cost.asOf is "last week", allowed is a date such as 2026-01-31/);
+  assert.throws(
+    () => cost({ sites: [AWS], cost: { asOf: "last week" } }),
+    /meshbench:cost.asOf is "last week", allowed is a date such as 2026-01-31/,
+  );
 });
 
 test("a topology without any price has no cost, rather than one of nought", () => {
@@ -40,15 +49,29 @@ test("a topology without any price has no cost, rather than one of nought", () =
   assert.equal(cost({ ...local, cost: { nodeHour: { home: 0.02 } } })!.perHour, 0.04);
 });
 
-const run = (more: object): RunResult => ({
-  startedAt: "2026-01-01T00:00:00Z", finishedAt: "2026-01-01T00:30:00Z", steps: [],
-  spec: { observe: [{ name: "aws-1", site: "aws" }, { name: "aws-2", site: "aws" }, { name: "home-1", site: "home" }], context: {} }, ...more,
-}) as unknown as RunResult;
+const run = (more: object): RunResult =>
+  ({
+    startedAt: "2026-01-01T00:00:00Z",
+    finishedAt: "2026-01-01T00:30:00Z",
+    steps: [],
+    spec: {
+      observe: [
+        { name: "aws-1", site: "aws" },
+        { name: "aws-2", site: "aws" },
+        { name: "home-1", site: "home" },
+      ],
+      context: {},
+    },
+    ...more,
+  }) as unknown as RunResult;
 
 test("a run costs its time, and the writesets that crossed a priced border", () => {
   const priced = { currency: "USD", perHour: 0.2, perGbTraffic: { "aws home": 0.09 }, notes: [] };
   const spec = { ...run({}).spec, context: { cost: priced } };
-  const server = [{ node: "aws-1", delta: { wsrep_replicated_bytes: 2e9 } }, { node: "home-1", delta: { wsrep_replicated_bytes: 1e9 } }];
+  const server = [
+    { node: "aws-1", delta: { wsrep_replicated_bytes: 2e9 } },
+    { node: "home-1", delta: { wsrep_replicated_bytes: 1e9 } },
+  ];
   const found = runCost(run({ spec, steps: [{ server }] }))!;
   // 2 GB from AWS to one node at home; 1 GB from home to two nodes in AWS.
   assert.deepEqual(found.traffic, { gb: 4, cost: 0.36 });

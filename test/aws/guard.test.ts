@@ -1,15 +1,35 @@
-/** The step that stands before a database node, as the command provider runs it: what it printed last is in its environment. */
-import { test } from "node:test";
+/**
+ * The step that stands before a database node, as the command provider runs it: what it printed last is in its
+ * environment.
+ */
+
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { test } from "node:test";
 import { GUARD_SCRIPT } from "../../infra/sites/guard.ts";
 
-const VALUES = { NODE: "east-1", REPLACED: "replaced image = Debian's\nreplaced zone = us-east-1a", RESTARTED: "restarted instanceType = t3.medium",
-  MAY_REPLACE: "false", MAY_RESTART: "false", REPLACE_KEY: "KEY.replaceNodes to true", RESTART_KEY: "KEY.rolling to true" };
+const VALUES = {
+  NODE: "east-1",
+  REPLACED: "replaced image = Debian's\nreplaced zone = us-east-1a",
+  RESTARTED: "restarted instanceType = t3.medium",
+  MAY_REPLACE: "false",
+  MAY_RESTART: "false",
+  REPLACE_KEY: "KEY.replaceNodes to true",
+  RESTART_KEY: "KEY.rolling to true",
+};
 
-function run(previous: string | undefined, values: Partial<typeof VALUES>): { status: number | null; stdout: string; stderr: string } {
+function run(
+  previous: string | undefined,
+  values: Partial<typeof VALUES>,
+): { status: number | null; stdout: string; stderr: string } {
   return spawnSync("/bin/bash", ["-euo", "pipefail", "-c", GUARD_SCRIPT], {
-    encoding: "utf8", env: { PATH: process.env["PATH"], ...VALUES, ...values, ...(previous === undefined ? {} : { PULUMI_COMMAND_STDOUT: previous }) },
+    encoding: "utf8",
+    env: {
+      PATH: process.env["PATH"],
+      ...VALUES,
+      ...values,
+      ...(previous === undefined ? {} : { PULUMI_COMMAND_STDOUT: previous }),
+    },
   });
 }
 
@@ -29,9 +49,16 @@ test("a value that makes the node anew is refused, with what was and what is ask
   const change = { REPLACED: VALUES.REPLACED.replace("1a", "1b") };
   const refused = run(first.stdout.trim(), change);
   assert.equal(refused.status, 1);
-  assert.match(refused.stderr, /was: zone = us-east-1a\n +asked: zone = us-east-1b\neast-1: this change makes the database node anew and its data is lost; set KEY\.replaceNodes to true/);
+  assert.match(
+    refused.stderr,
+    /was: zone = us-east-1a\n +asked: zone = us-east-1b\neast-1: this change makes the database node anew and its data is lost; set KEY\.replaceNodes to true/,
+  );
   assert.equal(refused.stdout, "", "nothing is remembered that did not happen");
-  assert.equal(run(first.stdout, { ...change, MAY_RESTART: "true" }).status, 1, "leave to restart is no leave to replace");
+  assert.equal(
+    run(first.stdout, { ...change, MAY_RESTART: "true" }).status,
+    1,
+    "leave to restart is no leave to replace",
+  );
   assert.equal(run(first.stdout, { ...change, MAY_REPLACE: "true" }).stdout.includes("us-east-1b"), true);
 });
 
@@ -39,6 +66,9 @@ test("a value that stops the node is refused until it is done node by node", () 
   const change = { RESTARTED: "restarted instanceType = t3.large" };
   const refused = run(first.stdout, change);
   assert.equal(refused.status, 1);
-  assert.match(refused.stderr, /asked: instanceType = t3\.large\neast-1: this change stops the database node.*set KEY\.rolling to true/);
+  assert.match(
+    refused.stderr,
+    /asked: instanceType = t3\.large\neast-1: this change stops the database node.*set KEY\.rolling to true/,
+  );
   assert.equal(run(first.stdout, { ...change, MAY_RESTART: "true" }).status, 0);
 });

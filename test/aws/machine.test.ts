@@ -1,11 +1,15 @@
-import { test } from "node:test";
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { planSpec, runKey } from "../../infra/benchmark/spec.ts";
 import { planNodes } from "../../infra/topology.ts";
 import { configOf } from "../infra/config.ts";
 
 const keyOf = (site: object, more: object = {}): string => {
-  const config = configOf({ operatorCidr: "203.0.113.7/32", sites: [{ name: "a", kind: "aws", nodes: 1, region: "us-east-1", ...site }], ...more });
+  const config = configOf({
+    operatorCidr: "203.0.113.7/32",
+    sites: [{ name: "a", kind: "aws", nodes: 1, region: "us-east-1", ...site }],
+    ...more,
+  });
   return runKey(planSpec(config, planNodes(config), { endpoints: [], policy: "round-robin" }), [], config);
 };
 

@@ -1,12 +1,17 @@
 /** Every resource of an AWS site with its inputs, parents and tags, by Pulumi's runtime mocks: nothing is created. */
-import { after, before, test } from "node:test";
+
 import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
 import * as pulumi from "@pulumi/pulumi";
+import { shippedConfig } from "../clouds/stand-ins.ts";
 import { configOf } from "../infra/config.ts";
 import { golden } from "../infra/golden.ts";
-import { shippedConfig } from "../clouds/stand-ins.ts";
 
-interface Seen { type: string; name: string; inputs: Record<string, any> }
+interface Seen {
+  type: string;
+  name: string;
+  inputs: Record<string, any>;
+}
 
 const seen: Seen[] = [];
 const calls: { token: string; inputs: Record<string, any> }[] = [];
@@ -14,30 +19,59 @@ const calls: { token: string; inputs: Record<string, any> }[] = [];
 const TAGGED = /^aws:(?!ec2\/(route:|routeTableAssociation:|eipAssociation:))/;
 
 before(async () => {
-  await pulumi.runtime.setMocks({
-    newResource: ({ type, name, inputs, id }) => {
-      const address = `198.51.100.${seen.filter((s) => s.type === "aws:ec2/eip:Eip").length + 1}`;
-      seen.push({ type, name, inputs });
-      const more = type === "aws:ec2/eip:Eip" ? { publicIp: address, allocationId: `${name}-allocation` }
-        : type === "aws:ec2/keyPair:KeyPair" ? { keyName: `${name}-name` }
-        : type === "aws:ec2/placementGroup:PlacementGroup" ? { name: `${name}-name` }
-        : type === "aws:ec2/instance:Instance" ? { privateIp: "10.64.0.4" }
-        : type === "aws:ec2/eipAssociation:EipAssociation" ? { publicIp: "198.51.100.200" }
-        : type === "command:local:Command" ? { stdout: standardOutput(name) } : {};
-      return { id: id || `${name}-id`, state: { ...inputs, ...more } };
+  await pulumi.runtime.setMocks(
+    {
+      newResource: ({ type, name, inputs, id }) => {
+        const address = `198.51.100.${seen.filter((s) => s.type === "aws:ec2/eip:Eip").length + 1}`;
+        seen.push({ type, name, inputs });
+        const more =
+          type === "aws:ec2/eip:Eip"
+            ? { publicIp: address, allocationId: `${name}-allocation` }
+            : type === "aws:ec2/keyPair:KeyPair"
+              ? { keyName: `${name}-name` }
+              : type === "aws:ec2/placementGroup:PlacementGroup"
+                ? { name: `${name}-name` }
+                : type === "aws:ec2/instance:Instance"
+                  ? { privateIp: "10.64.0.4" }
+                  : type === "aws:ec2/eipAssociation:EipAssociation"
+                    ? { publicIp: "198.51.100.200" }
+                    : type === "command:local:Command"
+                      ? { stdout: standardOutput(name) }
+                      : {};
+        return { id: id || `${name}-id`, state: { ...inputs, ...more } };
+      },
+      call: ({ token, inputs }) => {
+        calls.push({ token, inputs });
+        return token === "aws:ec2/getAmi:getAmi" ? { ...inputs, id: "ami-0debbd6e120260210" } : inputs;
+      },
     },
-    call: ({ token, inputs }) => {
-      calls.push({ token, inputs });
-      return token === "aws:ec2/getAmi:getAmi" ? { ...inputs, id: "ami-0debbd6e120260210" } : inputs;
-    },
-  }, "meshbench", "t");
+    "meshbench",
+    "t",
+  );
 });
 after(() => pulumi.runtime.disconnect());
 
 function standardOutput(name: string): string {
-  if (name.startsWith("local-")) return JSON.stringify({ address: "10.64.16.10", publicAddress: "10.64.0.2", hostKey: "ssh-ed25519 LOCAL", behindNat: true });
-  if (name.endsWith("-key")) return JSON.stringify({ private: "-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET\n-----END OPENSSH PRIVATE KEY-----\n", public: `ssh-ed25519 PUBLIC${name} comment` });
-  if (name.endsWith("-ready")) return JSON.stringify({ virtualization: "amazon", os: "Debian GNU/Linux 12 (bookworm)", kernel: "6.1", cpus: 2, memoryMb: 3900 });
+  if (name.startsWith("local-"))
+    return JSON.stringify({
+      address: "10.64.16.10",
+      publicAddress: "10.64.0.2",
+      hostKey: "ssh-ed25519 LOCAL",
+      behindNat: true,
+    });
+  if (name.endsWith("-key"))
+    return JSON.stringify({
+      private: "-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET\n-----END OPENSSH PRIVATE KEY-----\n",
+      public: `ssh-ed25519 PUBLIC${name} comment`,
+    });
+  if (name.endsWith("-ready"))
+    return JSON.stringify({
+      virtualization: "amazon",
+      os: "Debian GNU/Linux 12 (bookworm)",
+      kernel: "6.1",
+      cpus: 2,
+      memoryMb: 3900,
+    });
   return "2026-01-02T00:00:00Z";
 }
 
@@ -49,11 +83,25 @@ async function make(raw: Record<string, unknown>): Promise<{ nodes: Record<strin
   const { operatorKey } = await import("../../infra/identity.ts");
   const config = configOf({ operatorCidr: "203.0.113.7/32", owner: "ada", ...raw });
   const key = operatorKey("operator-key", "t");
-  const labels = { project: "meshbench", stack: "t", owner: config.owner, expires: pulumi.output("2026-01-02T00:00:00Z") };
+  const labels = {
+    project: "meshbench",
+    stack: "t",
+    owner: config.owner,
+    expires: pulumi.output("2026-01-02T00:00:00Z"),
+  };
   const nodes = await createSites(config, planNodes(config), { lab: "t", key, labels });
-  const plain = await Promise.all(nodes.map((node) => new Promise<Record<string, any>>((resolve) => {
-    pulumi.all([node.lanAddress, node.publicAddress, node.facts, node.connection]).apply(([lanAddress, publicAddress, facts, connection]) => resolve({ ...node, lanAddress, publicAddress, facts, connection }));
-  })));
+  const plain = await Promise.all(
+    nodes.map(
+      (node) =>
+        new Promise<Record<string, any>>((resolve) => {
+          pulumi
+            .all([node.lanAddress, node.publicAddress, node.facts, node.connection])
+            .apply(([lanAddress, publicAddress, facts, connection]) =>
+              resolve({ ...node, lanAddress, publicAddress, facts, connection }),
+            );
+        }),
+    ),
+  );
   // Not in the declarations: resolves when every registration so far has been answered.
   await (pulumi.runtime as unknown as { waitForRPCs(): Promise<void> }).waitForRPCs();
   return { nodes: plain, resources: [...seen] };
@@ -63,8 +111,17 @@ const ofType = (resources: Seen[], type: string): Seen[] => resources.filter((r)
 
 /** One line per resource with its inputs, in the order of type and name; secrets never get here. */
 function listing(resources: Seen[]): string {
-  return resources.filter((r) => r.type.startsWith("aws:") || r.type.startsWith("meshbench:")).sort((a, b) => (a.type + a.name < b.type + b.name ? -1 : 1))
-    .map((r) => `${r.type} ${r.name}\n${Object.entries(r.inputs).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => `  ${k}: ${k === "userData" ? "(user data)" : JSON.stringify(v)}`).join("\n")}`).join("\n");
+  return resources
+    .filter((r) => r.type.startsWith("aws:") || r.type.startsWith("meshbench:"))
+    .sort((a, b) => (a.type + a.name < b.type + b.name ? -1 : 1))
+    .map(
+      (r) =>
+        `${r.type} ${r.name}\n${Object.entries(r.inputs)
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([k, v]) => `  ${k}: ${k === "userData" ? "(user data)" : JSON.stringify(v)}`)
+          .join("\n")}`,
+    )
+    .join("\n");
 }
 
 test("aws-only: every resource and its inputs", async () => {
@@ -77,55 +134,120 @@ test("every resource has its place in the tree", async () => {
   const places = new Set([...monitor.getRegisteredResources().values()].map(({ urn }) => urn.split("::")[2]!));
   // Mocks know of the parent's type, not of the whole chain.
   for (const place of [
-    "meshbench:sites:Aws$meshbench:sites:AwsNetwork", "meshbench:sites:Aws$meshbench:sites:AwsSecurity", "meshbench:sites:Aws$meshbench:sites:AwsInstance",
-    "meshbench:sites:AwsNetwork$pulumi:providers:aws", "meshbench:sites:AwsNetwork$aws:ec2/vpc:Vpc", "meshbench:sites:AwsNetwork$aws:ec2/eip:Eip", "meshbench:sites:AwsNetwork$aws:ec2/keyPair:KeyPair",
-    "meshbench:sites:AwsSecurity$aws:ec2/securityGroup:SecurityGroup", "meshbench:sites:AwsSecurity$aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
-    "meshbench:sites:AwsInstance$aws:ec2/instance:Instance", "meshbench:sites:AwsInstance$aws:ec2/eipAssociation:EipAssociation", "meshbench:sites:AwsInstance$command:local:Command",
-  ]) assert.ok(places.has(place), `${place} in ${[...places].join("\n")}`);
-  assert.deepEqual([...places].filter((place) => place.startsWith("aws:")), [], "nothing of AWS stands beside the component");
+    "meshbench:sites:Aws$meshbench:sites:AwsNetwork",
+    "meshbench:sites:Aws$meshbench:sites:AwsSecurity",
+    "meshbench:sites:Aws$meshbench:sites:AwsInstance",
+    "meshbench:sites:AwsNetwork$pulumi:providers:aws",
+    "meshbench:sites:AwsNetwork$aws:ec2/vpc:Vpc",
+    "meshbench:sites:AwsNetwork$aws:ec2/eip:Eip",
+    "meshbench:sites:AwsNetwork$aws:ec2/keyPair:KeyPair",
+    "meshbench:sites:AwsSecurity$aws:ec2/securityGroup:SecurityGroup",
+    "meshbench:sites:AwsSecurity$aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+    "meshbench:sites:AwsInstance$aws:ec2/instance:Instance",
+    "meshbench:sites:AwsInstance$aws:ec2/eipAssociation:EipAssociation",
+    "meshbench:sites:AwsInstance$command:local:Command",
+  ])
+    assert.ok(places.has(place), `${place} in ${[...places].join("\n")}`);
+  assert.deepEqual(
+    [...places].filter((place) => place.startsWith("aws:")),
+    [],
+    "nothing of AWS stands beside the component",
+  );
 });
 
 test("tags: project, stack, site, owner, expiry and, when named, the run, on everything that can carry them", async () => {
   const { resources } = await make({ ...shippedConfig("aws-only"), runId: "third" });
   const own = resources.filter((r) => TAGGED.test(r.type));
   assert.ok(own.length >= 17, `${own.length} resources with tags`);
-  const tags = { project: "meshbench", stack: "t", site: "aws", owner: "ada", expires: "2026-01-02T00:00:00Z", run: "third" };
+  const tags = {
+    project: "meshbench",
+    stack: "t",
+    site: "aws",
+    owner: "ada",
+    expires: "2026-01-02T00:00:00Z",
+    run: "third",
+  };
   for (const { name, type, inputs } of own) {
-    for (const [key, value] of Object.entries(tags)) assert.equal(inputs["tags"]?.[key], value, `${key} of ${type} ${name}`);
+    for (const [key, value] of Object.entries(tags))
+      assert.equal(inputs["tags"]?.[key], value, `${key} of ${type} ${name}`);
     assert.ok(inputs["tags"]["Name"], `Name of ${type} ${name}`);
   }
-  for (const { inputs } of ofType(resources, "aws:ec2/instance:Instance")) assert.equal(inputs["rootBlockDevice"].tags.owner, "ada", "a volume left over says whose it is");
+  for (const { inputs } of ofType(resources, "aws:ec2/instance:Instance"))
+    assert.equal(inputs["rootBlockDevice"].tags.owner, "ada", "a volume left over says whose it is");
 });
 
 test("nothing but SSH from the operator and the mesh is let in", async () => {
-  const { resources } = await make({ ...shippedConfig("aws-only"), operatorCidr: ["203.0.113.7/32", "198.51.100.0/24"] });
-  const rules = ofType(resources, "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule").map(({ inputs: i }) => [i["ipProtocol"], i["fromPort"], i["toPort"], i["cidrIpv4"] ?? i["referencedSecurityGroupId"]]);
-  assert.deepEqual(rules.sort(), [["tcp", 22, 22, "198.51.100.0/24"], ["tcp", 22, 22, "203.0.113.7/32"], ["udp", 51820, 51820, "aws-nodes-id"]]);
+  const { resources } = await make({
+    ...shippedConfig("aws-only"),
+    operatorCidr: ["203.0.113.7/32", "198.51.100.0/24"],
+  });
+  const rules = ofType(resources, "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule").map(({ inputs: i }) => [
+    i["ipProtocol"],
+    i["fromPort"],
+    i["toPort"],
+    i["cidrIpv4"] ?? i["referencedSecurityGroupId"],
+  ]);
+  assert.deepEqual(rules.sort(), [
+    ["tcp", 22, 22, "198.51.100.0/24"],
+    ["tcp", 22, 22, "203.0.113.7/32"],
+    ["udp", 51820, 51820, "aws-nodes-id"],
+  ]);
   const [group] = ofType(resources, "aws:ec2/securityGroup:SecurityGroup");
   assert.equal(group!.inputs["ingress"], undefined, "no rule inside the group, which would fight the rules beside it");
 });
 
 test("the mesh's port is open to the fixed addresses of other regions, and to anybody only where a peer's address cannot be known", async () => {
-  const two = [{ name: "east", kind: "aws", nodes: 2, region: "us-east-1" }, { name: "west", kind: "aws", nodes: 1, region: "us-west-2" }];
-  const sources = (resources: Seen[], site: string): string[] => ofType(resources, "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
-    .filter((r) => r.name.startsWith(`${site}-mesh-`) && r.inputs["cidrIpv4"]).map((r) => r.inputs["cidrIpv4"]).sort();
+  const two = [
+    { name: "east", kind: "aws", nodes: 2, region: "us-east-1" },
+    { name: "west", kind: "aws", nodes: 1, region: "us-west-2" },
+  ];
+  const sources = (resources: Seen[], site: string): string[] =>
+    ofType(resources, "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
+      .filter((r) => r.name.startsWith(`${site}-mesh-`) && r.inputs["cidrIpv4"])
+      .map((r) => r.inputs["cidrIpv4"])
+      .sort();
   const regions = (await make({ sites: two })).resources;
   assert.equal(sources(regions, "east").length, 1, "the one node of west");
   assert.equal(sources(regions, "west").length, 3, "two database nodes and the driver of east");
-  assert.ok([...sources(regions, "east"), ...sources(regions, "west")].every((cidr) => /^198\.51\.100\.\d+\/32$/.test(cidr)));
-  assert.deepEqual(ofType(regions, "pulumi:providers:aws").map((r) => r.inputs["region"]).sort(), ["us-east-1", "us-west-2"], "each region by a provider of its own");
+  assert.ok(
+    [...sources(regions, "east"), ...sources(regions, "west")].every((cidr) => /^198\.51\.100\.\d+\/32$/.test(cidr)),
+  );
+  assert.deepEqual(
+    ofType(regions, "pulumi:providers:aws")
+      .map((r) => r.inputs["region"])
+      .sort(),
+    ["us-east-1", "us-west-2"],
+    "each region by a provider of its own",
+  );
 
   const home = { name: "home", kind: "local", nodes: 1, nat: true };
   assert.deepEqual(sources((await make({ sites: [two[0], home] })).resources, "east"), ["0.0.0.0/0"]);
-  assert.deepEqual(sources((await make({ sites: [{ ...two[0], peerCidrs: ["192.0.2.9/32"] }, home] })).resources, "east"), ["192.0.2.9/32"]);
+  assert.deepEqual(
+    sources((await make({ sites: [{ ...two[0], peerCidrs: ["192.0.2.9/32"] }, home] })).resources, "east"),
+    ["192.0.2.9/32"],
+  );
 });
 
 test("options of a site reach the instance", async () => {
-  const { resources } = await make({ sites: [{
-    name: "a", kind: "aws", nodes: 2, region: "eu-central-1", zones: ["a", "b"], instanceType: "m6i.large", instanceTypes: { driver: "c6i.xlarge" },
-    disk: { sizeGb: 100, iops: 6000, throughputMiBs: 500 }, ami: "ami-0123456789abcdef0", spot: { maxPrice: 0.05 },
-  }] });
-  const [first, second, driver] = ["a-1", "a-2", "driver"].map((name) => ofType(resources, "aws:ec2/instance:Instance").find((r) => r.name === name)!.inputs);
+  const { resources } = await make({
+    sites: [
+      {
+        name: "a",
+        kind: "aws",
+        nodes: 2,
+        region: "eu-central-1",
+        zones: ["a", "b"],
+        instanceType: "m6i.large",
+        instanceTypes: { driver: "c6i.xlarge" },
+        disk: { sizeGb: 100, iops: 6000, throughputMiBs: 500 },
+        ami: "ami-0123456789abcdef0",
+        spot: { maxPrice: 0.05 },
+      },
+    ],
+  });
+  const [first, second, driver] = ["a-1", "a-2", "driver"].map(
+    (name) => ofType(resources, "aws:ec2/instance:Instance").find((r) => r.name === name)!.inputs,
+  );
   assert.deepEqual([first!["instanceType"], driver!["instanceType"]], ["m6i.large", "c6i.xlarge"]);
   assert.deepEqual([first!["subnetId"], second!["subnetId"], driver!["subnetId"]], ["a-a-id", "a-b-id", "a-a-id"]);
   const { volumeType, volumeSize, iops, throughput, encrypted } = first!["rootBlockDevice"];
@@ -135,7 +257,13 @@ test("options of a site reach the instance", async () => {
   assert.equal(first!["creditSpecification"], undefined, "only burstable types have credits");
   assert.equal(first!["instanceMarketOptions"].spotOptions.maxPrice, "0.05");
 
-  const grouped = (await make({ sites: [{ name: "a", kind: "aws", nodes: 1, region: "eu-central-1", instanceType: "m6i.large", placementGroup: true }] })).resources;
+  const grouped = (
+    await make({
+      sites: [
+        { name: "a", kind: "aws", nodes: 1, region: "eu-central-1", instanceType: "m6i.large", placementGroup: true },
+      ],
+    })
+  ).resources;
   assert.equal(ofType(grouped, "aws:ec2/placementGroup:PlacementGroup")[0]!.inputs["strategy"], "cluster");
   assert.ok(ofType(grouped, "aws:ec2/instance:Instance").every((r) => r.inputs["placementGroup"]));
 });
@@ -143,24 +271,47 @@ test("options of a site reach the instance", async () => {
 test("IMDSv2, an explicit credit mode, a pinned host key, and a node that stands for its instance", async () => {
   const { nodes, resources } = await make(shippedConfig("aws-only"));
   for (const { inputs } of ofType(resources, "aws:ec2/instance:Instance")) {
-    assert.deepEqual(inputs["metadataOptions"], { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 });
+    assert.deepEqual(inputs["metadataOptions"], {
+      httpEndpoint: "enabled",
+      httpTokens: "required",
+      httpPutResponseHopLimit: 1,
+    });
     assert.deepEqual(inputs["creditSpecification"], { cpuCredits: "unlimited" });
     assert.match(inputs["userData"].value ?? inputs["userData"], /^#cloud-config\nhostname: /);
   }
   const [node] = nodes;
-  assert.deepEqual([node!["lanAddress"], node!["publicAddress"], node!["behindNat"], node!["sudo"]], ["10.64.0.4", "198.51.100.200", false, true]);
+  assert.deepEqual(
+    [node!["lanAddress"], node!["publicAddress"], node!["behindNat"], node!["sudo"]],
+    ["10.64.0.4", "198.51.100.200", false, true],
+  );
   assert.equal(node!["connection"].user, "admin");
-  assert.equal(node!["connection"].hostKey, "ssh-ed25519 PUBLICaws-1-host-key aws-1-id", "a new instance is another connection");
-  assert.deepEqual([node!["facts"].instanceType, node!["facts"].cpuCredits, node!["facts"].ami, node!["facts"].virtualization], ["t3.medium", "unlimited", "ami-0debbd6e120260210", "amazon"]);
+  assert.equal(
+    node!["connection"].hostKey,
+    "ssh-ed25519 PUBLICaws-1-host-key aws-1-id",
+    "a new instance is another connection",
+  );
+  assert.deepEqual(
+    [node!["facts"].instanceType, node!["facts"].cpuCredits, node!["facts"].ami, node!["facts"].virtualization],
+    ["t3.medium", "unlimited", "ami-0debbd6e120260210", "amazon"],
+  );
 });
 
 test("a node's names and addresses do not depend on the others", async () => {
   const base = { name: "a", kind: "aws", region: "us-east-1" };
-  const few = (await make({ sites: [{ ...base, nodes: 2 }] })).resources, more = (await make({ sites: [{ ...base, nodes: 3 }, { name: "b", kind: "aws", region: "us-west-2", nodes: 1 }] })).resources;
+  const few = (await make({ sites: [{ ...base, nodes: 2 }] })).resources,
+    more = (
+      await make({
+        sites: [
+          { ...base, nodes: 3 },
+          { name: "b", kind: "aws", region: "us-west-2", nodes: 1 },
+        ],
+      })
+    ).resources;
   const key = (r: Seen): string => `${r.type} ${r.name}`;
   const later = new Map(more.map((r) => [key(r), r]));
   for (const resource of few) {
     assert.ok(later.has(key(resource)), key(resource));
-    if (resource.type === "aws:ec2/instance:Instance" || resource.type.includes("subnet")) assert.deepEqual(later.get(key(resource))!.inputs, resource.inputs, key(resource));
+    if (resource.type === "aws:ec2/instance:Instance" || resource.type.includes("subnet"))
+      assert.deepEqual(later.get(key(resource))!.inputs, resource.inputs, key(resource));
   }
 });

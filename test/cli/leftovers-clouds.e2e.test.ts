@@ -2,31 +2,84 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  AllocateAddressCommand, AttachInternetGatewayCommand, CreateInternetGatewayCommand, CreateKeyPairCommand, CreateRouteTableCommand, CreateSecurityGroupCommand,
-  CreateSubnetCommand, CreateVpcCommand, DescribeAddressesCommand, DescribeImagesCommand, DescribeInstancesCommand, DescribeInternetGatewaysCommand,
-  DescribeKeyPairsCommand, DescribeRouteTablesCommand, DescribeSecurityGroupsCommand, DescribeSubnetsCommand, DescribeVpcsCommand, EC2Client, RunInstancesCommand, type ResourceType, type _InstanceType,
+  type _InstanceType,
+  AllocateAddressCommand,
+  AttachInternetGatewayCommand,
+  CreateInternetGatewayCommand,
+  CreateKeyPairCommand,
+  CreateRouteTableCommand,
+  CreateSecurityGroupCommand,
+  CreateSubnetCommand,
+  CreateVpcCommand,
+  DescribeAddressesCommand,
+  DescribeImagesCommand,
+  DescribeInstancesCommand,
+  DescribeInternetGatewaysCommand,
+  DescribeKeyPairsCommand,
+  DescribeRouteTablesCommand,
+  DescribeSecurityGroupsCommand,
+  DescribeSubnetsCommand,
+  DescribeVpcsCommand,
+  EC2Client,
+  type ResourceType,
+  RunInstancesCommand,
 } from "@aws-sdk/client-ec2";
 import { lookAtAws } from "../../cli/leftovers/aws.ts";
 import { hostsOf, lookAtProxmox } from "../../cli/leftovers/proxmox.ts";
-import { startMoto } from "../standins/pulumi-resource-aws/moto.ts";
 import { fakePvePython, startFakePve } from "../proxmox/fake-pve.ts";
+import { startMoto } from "../standins/pulumi-resource-aws/moto.ts";
 
 const now = Date.now();
 const at = (hours: number): string => new Date(now + hours * 3_600_000).toISOString();
 
 /** Everything that a stack of one node leaves behind when its state is lost. */
-async function leaveBehind(ec2: EC2Client, stack: string, expires: string): Promise<{ instance: string; address: string }> {
-  const tagged = (type: ResourceType) => ({ TagSpecifications: [{ ResourceType: type, Tags: Object.entries({ project: "meshbench", stack, owner: "test", expires, Name: `${stack}-x` }).map(([Key, Value]) => ({ Key, Value })) }] });
+async function leaveBehind(
+  ec2: EC2Client,
+  stack: string,
+  expires: string,
+): Promise<{ instance: string; address: string }> {
+  const tagged = (type: ResourceType) => ({
+    TagSpecifications: [
+      {
+        ResourceType: type,
+        Tags: Object.entries({ project: "meshbench", stack, owner: "test", expires, Name: `${stack}-x` }).map(
+          ([Key, Value]) => ({ Key, Value }),
+        ),
+      },
+    ],
+  });
   const VpcId = (await ec2.send(new CreateVpcCommand({ CidrBlock: "10.0.0.0/16", ...tagged("vpc") }))).Vpc!.VpcId!;
-  const InternetGatewayId = (await ec2.send(new CreateInternetGatewayCommand(tagged("internet-gateway")))).InternetGateway!.InternetGatewayId!;
+  const InternetGatewayId = (await ec2.send(new CreateInternetGatewayCommand(tagged("internet-gateway"))))
+    .InternetGateway!.InternetGatewayId!;
   await ec2.send(new AttachInternetGatewayCommand({ InternetGatewayId, VpcId }));
   await ec2.send(new CreateRouteTableCommand({ VpcId, ...tagged("route-table") }));
-  const SubnetId = (await ec2.send(new CreateSubnetCommand({ VpcId, CidrBlock: "10.0.1.0/24", ...tagged("subnet") }))).Subnet!.SubnetId!;
-  const GroupId = (await ec2.send(new CreateSecurityGroupCommand({ VpcId, GroupName: `${stack}-nodes`, Description: "nodes", ...tagged("security-group") }))).GroupId!;
+  const SubnetId = (await ec2.send(new CreateSubnetCommand({ VpcId, CidrBlock: "10.0.1.0/24", ...tagged("subnet") })))
+    .Subnet!.SubnetId!;
+  const GroupId = (
+    await ec2.send(
+      new CreateSecurityGroupCommand({
+        VpcId,
+        GroupName: `${stack}-nodes`,
+        Description: "nodes",
+        ...tagged("security-group"),
+      }),
+    )
+  ).GroupId!;
   await ec2.send(new CreateKeyPairCommand({ KeyName: `${stack}-key`, ...tagged("key-pair") }));
-  const address = (await ec2.send(new AllocateAddressCommand({ Domain: "vpc", ...tagged("elastic-ip") }))).AllocationId!;
+  const address = (await ec2.send(new AllocateAddressCommand({ Domain: "vpc", ...tagged("elastic-ip") })))
+    .AllocationId!;
   const image = (await ec2.send(new DescribeImagesCommand({}))).Images![0]!.ImageId!;
-  const run = await ec2.send(new RunInstancesCommand({ ImageId: image, InstanceType: "t3.medium" as _InstanceType, MinCount: 1, MaxCount: 1, SubnetId, SecurityGroupIds: [GroupId], ...tagged("instance") }));
+  const run = await ec2.send(
+    new RunInstancesCommand({
+      ImageId: image,
+      InstanceType: "t3.medium" as _InstanceType,
+      MinCount: 1,
+      MaxCount: 1,
+      SubnetId,
+      SecurityGroupIds: [GroupId],
+      ...tagged("instance"),
+    }),
+  );
   return { instance: run.Instances![0]!.InstanceId!, address };
 }
 
@@ -34,37 +87,78 @@ async function leaveBehind(ec2: EC2Client, stack: string, expires: string): Prom
 async function existing(ec2: EC2Client, stack: string): Promise<string[]> {
   const Filters = [{ Name: "tag:stack", Values: [stack] }];
   const lists: [string, unknown[] | undefined][] = [
-    ["network", (await ec2.send(new DescribeVpcsCommand({ Filters }))).Vpcs], ["subnet", (await ec2.send(new DescribeSubnetsCommand({ Filters }))).Subnets],
-    ["gateway", (await ec2.send(new DescribeInternetGatewaysCommand({ Filters }))).InternetGateways], ["routes", (await ec2.send(new DescribeRouteTablesCommand({ Filters }))).RouteTables],
-    ["group", (await ec2.send(new DescribeSecurityGroupsCommand({ Filters }))).SecurityGroups], ["key", (await ec2.send(new DescribeKeyPairsCommand({ Filters }))).KeyPairs],
+    ["network", (await ec2.send(new DescribeVpcsCommand({ Filters }))).Vpcs],
+    ["subnet", (await ec2.send(new DescribeSubnetsCommand({ Filters }))).Subnets],
+    ["gateway", (await ec2.send(new DescribeInternetGatewaysCommand({ Filters }))).InternetGateways],
+    ["routes", (await ec2.send(new DescribeRouteTablesCommand({ Filters }))).RouteTables],
+    ["group", (await ec2.send(new DescribeSecurityGroupsCommand({ Filters }))).SecurityGroups],
+    ["key", (await ec2.send(new DescribeKeyPairsCommand({ Filters }))).KeyPairs],
     ["address", (await ec2.send(new DescribeAddressesCommand({ Filters }))).Addresses],
-    ["instance", (await ec2.send(new DescribeInstancesCommand({ Filters: [...Filters, { Name: "instance-state-name", Values: ["pending", "running"] }] }))).Reservations],
+    [
+      "instance",
+      (
+        await ec2.send(
+          new DescribeInstancesCommand({
+            Filters: [...Filters, { Name: "instance-state-name", Values: ["pending", "running"] }],
+          }),
+        )
+      ).Reservations,
+    ],
   ];
-  return lists.filter(([, list]) => (list ?? []).length > 0).map(([what]) => what).sort();
+  return lists
+    .filter(([, list]) => (list ?? []).length > 0)
+    .map(([what]) => what)
+    .sort();
 }
 
 test("AWS (moto): a stack's resources are one entry, found in any region, and go in an order that AWS accepts", async () => {
   const moto = await startMoto();
   const before = { ...process.env };
-  Object.assign(process.env, { AWS_ENDPOINT_URL: moto.url, AWS_ACCESS_KEY_ID: "stand-in", AWS_SECRET_ACCESS_KEY: "stand-in", AWS_REGION: "us-east-1" });
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL: moto.url,
+    AWS_ACCESS_KEY_ID: "stand-in",
+    AWS_SECRET_ACCESS_KEY: "stand-in",
+    AWS_REGION: "us-east-1",
+  });
   try {
     const ec2 = new EC2Client({ region: "eu-central-1" });
     await leaveBehind(ec2, "over", at(-1));
     const wanted = await leaveBehind(ec2, "wanted", at(1));
-    const look = (held: (id: string) => boolean = () => false) => lookAtAws({ project: "meshbench", profiles: new Set([undefined]), held, now });
+    const look = (held: (id: string) => boolean = () => false) =>
+      lookAtAws({ project: "meshbench", profiles: new Set([undefined]), held, now });
     const first = await look();
     assert.deepEqual(first.skipped, []);
-    const all = "1 address, 1 instance, 1 internet gateway, 1 key pair, 1 network, 1 route table, 1 security group, 1 subnet";
-    assert.deepEqual(first.found.map((f) => [f.name, f.owner, f.what, f.expired]), [["eu-central-1 over", "test", all, true], ["eu-central-1 wanted", "test", all, false]]);
+    const all =
+      "1 address, 1 instance, 1 internet gateway, 1 key pair, 1 network, 1 route table, 1 security group, 1 subnet";
+    assert.deepEqual(
+      first.found.map((f) => [f.name, f.owner, f.what, f.expired]),
+      [
+        ["eu-central-1 over", "test", all, true],
+        ["eu-central-1 wanted", "test", all, false],
+      ],
+    );
 
     const said: string[] = [];
     await first.found[0]!.remove((line) => said.push(line));
     assert.match(said[0]!, /^terminating 1 instance: i-/);
     // Asked for directly: moto's list of tags keeps those of what is deleted, AWS's does not.
     assert.deepEqual(await existing(ec2, "over"), []);
-    assert.deepEqual(await existing(ec2, "wanted"), ["address", "gateway", "group", "instance", "key", "network", "routes", "subnet"]);
+    assert.deepEqual(await existing(ec2, "wanted"), [
+      "address",
+      "gateway",
+      "group",
+      "instance",
+      "key",
+      "network",
+      "routes",
+      "subnet",
+    ]);
     // Held by a stack of this backend: not listed a second time.
-    assert.match((await look((id) => id === wanted.instance || id === wanted.address)).found.find((f) => f.stack === "wanted")!.what, /^1 internet gateway, 1 key pair/);
+    assert.match(
+      (await look((id) => id === wanted.instance || id === wanted.address)).found.find((f) => f.stack === "wanted")!
+        .what,
+      /^1 internet gateway, 1 key pair/,
+    );
   } finally {
     for (const key of Object.keys(process.env)) if (!(key in before)) delete process.env[key];
     Object.assign(process.env, before);
@@ -74,40 +168,73 @@ test("AWS (moto): a stack's resources are one entry, found in any region, and go
 
 const python = fakePvePython();
 
-test("Proxmox (fakepve): guests with our tag and description are found, the expired one is stopped and deleted", { skip: "reason" in python ? `SKIPPED: ${python.reason}` : false }, async () => {
+test("Proxmox (fakepve): guests with our tag and description are found, the expired one is stopped and deleted", {
+  skip: "reason" in python ? `SKIPPED: ${python.reason}` : false,
+}, async () => {
   if (!("python" in python)) return;
   const pve = await startFakePve(python.python);
   try {
-    const guest = (vmid: number, project: string, expires: string) => pve.call("POST", "/nodes/pve/qemu", {
-      vmid, name: `g${vmid}`, memory: 512, cores: 1, tags: "meshbench;stack-s", description: `meshbench: project ${project}, stack s, owner test, expires ${expires}`,
-    });
+    const guest = (vmid: number, project: string, expires: string) =>
+      pve.call("POST", "/nodes/pve/qemu", {
+        vmid,
+        name: `g${vmid}`,
+        memory: 512,
+        cores: 1,
+        tags: "meshbench;stack-s",
+        description: `meshbench: project ${project}, stack s, owner test, expires ${expires}`,
+      });
     await guest(201, "meshbench", at(-1));
     await guest(202, "meshbench", at(1));
     await guest(203, "other", at(-1));
     await pve.call("POST", "/nodes/pve/qemu", { vmid: 204, name: "theirs", memory: 512 });
-    const running = async (): Promise<boolean> => (await pve.call<{ status: string }>("GET", "/nodes/pve/qemu/201/status/current")).status === "running";
+    const running = async (): Promise<boolean> =>
+      (await pve.call<{ status: string }>("GET", "/nodes/pve/qemu/201/status/current")).status === "running";
     await pve.call("POST", "/nodes/pve/qemu/201/status/start");
     while (!(await running())) await new Promise((resolve) => setTimeout(resolve, 100));
 
-    const raw = { sites: [{ name: "home", kind: "proxmox", nodes: 1, endpoint: pve.endpoint, insecure: true }], proxmoxToken: pve.token };
+    const raw = {
+      sites: [{ name: "home", kind: "proxmox", nodes: 1, endpoint: pve.endpoint, insecure: true }],
+      proxmoxToken: pve.token,
+    };
     const { hosts, skipped } = hostsOf([{ stack: "s", raw, sealed: [] }]);
     assert.deepEqual(skipped, []);
     const look = (held = false) => lookAtProxmox({ project: "meshbench", hosts, held: () => held, now });
     const { found, skipped: unasked } = await look();
     assert.deepEqual(unasked, []);
-    assert.deepEqual(found.map((f) => [f.name.split(" ")[1], f.stack, f.owner, f.expired]).sort(), [["201", "s", "test", true], ["202", "s", "test", false]]);
+    assert.deepEqual(found.map((f) => [f.name.split(" ")[1], f.stack, f.owner, f.expired]).sort(), [
+      ["201", "s", "test", true],
+      ["202", "s", "test", false],
+    ]);
     assert.deepEqual((await look(true)).found, []);
     await found.find((f) => f.expired)!.remove(() => {});
-    assert.deepEqual((await look()).found.map((f) => f.name.split(" ")[1]), ["202"]);
-    assert.ok((await pve.call<{ vmid: number }[]>("GET", "/nodes/pve/qemu")).some((g) => Number(g.vmid) === 204), "others' guests stay");
+    assert.deepEqual(
+      (await look()).found.map((f) => f.name.split(" ")[1]),
+      ["202"],
+    );
+    assert.ok(
+      (await pve.call<{ vmid: number }[]>("GET", "/nodes/pve/qemu")).some((g) => Number(g.vmid) === 204),
+      "others' guests stay",
+    );
   } finally {
     await pve.stop();
   }
 });
 
 test("a Proxmox host that does not answer is a sentence", async () => {
-  const { hosts } = hostsOf([{ stack: "s", raw: { sites: [{ name: "h", kind: "proxmox", nodes: 1, endpoint: "https://127.0.0.1:9" }], proxmoxToken: "u@pve!t=s" }, sealed: [] }]);
+  const { hosts } = hostsOf([
+    {
+      stack: "s",
+      raw: {
+        sites: [{ name: "h", kind: "proxmox", nodes: 1, endpoint: "https://127.0.0.1:9" }],
+        proxmoxToken: "u@pve!t=s",
+      },
+      sealed: [],
+    },
+  ]);
   const { found, skipped } = await lookAtProxmox({ project: "meshbench", hosts, held: () => false, now });
   assert.deepEqual(found, []);
-  assert.match(skipped.join("\n"), /^Proxmox at https:\/\/127\.0\.0\.1:9: cannot be reached from here \(.*ECONNREFUSED.*\)$/);
+  assert.match(
+    skipped.join("\n"),
+    /^Proxmox at https:\/\/127\.0\.0\.1:9: cannot be reached from here \(.*ECONNREFUSED.*\)$/,
+  );
 });

@@ -1,15 +1,28 @@
-/** Changes to a running aws-only stack, on the stand-in: what each may touch and what it must not. Part of `npm run test:clouds`. */
-import { after, before, test } from "node:test";
+/**
+ * Changes to a running aws-only stack, on the stand-in: what each may touch and what it must not. Part of `npm run
+ * test:clouds`.
+ */
+
 import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
 import type { ConfigInput } from "../../infra/config/schema.ts";
 import { TestStack, touched } from "../e2e/stack.ts";
 import { MotoLook } from "./moto-look.ts";
 import { CloudStack, shippedConfig } from "./stand-ins.ts";
 
 const shipped = shippedConfig("aws-only");
-const config: ConfigInput = { ...shipped, operatorCidr: "203.0.113.7/32", profile: "smoke", proxy: { kind: "haproxy", placement: "driver" } };
+const config: ConfigInput = {
+  ...shipped,
+  operatorCidr: "203.0.113.7/32",
+  profile: "smoke",
+  proxy: { kind: "haproxy", placement: "driver" },
+};
 /** The one site of the stack with something changed. */
-const withSite = (more: object, rest: Partial<ConfigInput> = {}): ConfigInput => ({ ...config, ...rest, sites: [{ ...config.sites![0]!, ...more } as ConfigInput["sites"][number] & object] });
+const withSite = (more: object, rest: Partial<ConfigInput> = {}): ConfigInput => ({
+  ...config,
+  ...rest,
+  sites: [{ ...config.sites![0]!, ...more } as ConfigInput["sites"][number] & object],
+});
 
 /** What of the site has been changed for good by the tests so far: each can be run by itself. */
 let inForce: object = {};
@@ -34,7 +47,10 @@ async function up(): Promise<string> {
 }
 
 /** When a node's first process began: another moment is another boot. */
-const boots = (): Record<string, string> => Object.fromEntries(["aws-1", "aws-2", "aws-3"].map((node) => [node, stack.onNode(node, "stat", "-c", "%Z", "/proc/1").trim()]));
+const boots = (): Record<string, string> =>
+  Object.fromEntries(
+    ["aws-1", "aws-2", "aws-3"].map((node) => [node, stack.onNode(node, "stat", "-c", "%Z", "/proc/1").trim()]),
+  );
 
 async function sameCluster(size: number): Promise<void> {
   const { facts } = (await stack.outputs())["database"];
@@ -43,12 +59,18 @@ async function sameCluster(size: number): Promise<void> {
 
 test("tags, the operator's address and the driver's size leave the database alone", async () => {
   const before = { instances: await aws.instances(), boots: boots() };
-  stack.configure(withSite({ instanceTypes: { driver: "t3.large" } }, { owner: "grace", operatorCidr: "198.51.100.9/32" }));
+  stack.configure(
+    withSite({ instanceTypes: { driver: "t3.large" } }, { owner: "grace", operatorCidr: "198.51.100.9/32" }),
+  );
   const output = await up();
   assert.deepEqual(await aws.instances(), before.instances, "the same instances");
   assert.deepEqual(boots(), before.boots, "none was stopped");
   assert.equal(await aws.typeOf("driver"), "t3.large");
-  assert.deepEqual(touched(output).filter((name) => /-galera$|-settings$|-mariadb-conf$|-wg/.test(name)), [], "no step of the database ran again");
+  assert.deepEqual(
+    touched(output).filter((name) => /-galera$|-settings$|-mariadb-conf$|-wg/.test(name)),
+    [],
+    "no step of the database ran again",
+  );
   await sameCluster(3);
   stack.configure(config);
   await up();
@@ -79,7 +101,10 @@ test("a change that makes database nodes anew is refused", async () => {
   stack.configure(withSite({ ...inForce, zones: ["b"] }));
   const { code, output } = await stack.up();
   assert.notEqual(code, 0);
-  assert.match(output, /this change makes the database node anew and its data is lost; set meshbench:sites\[0\]\.replaceNodes to true/);
+  assert.match(
+    output,
+    /this change makes the database node anew and its data is lost; set meshbench:sites\[0\]\.replaceNodes to true/,
+  );
   const now = await aws.instances();
   for (const node of ["aws-1", "aws-2", "aws-3"]) assert.equal(now[node], before[node]);
   stack.configure(withSite(inForce));
@@ -98,7 +123,11 @@ test("an instance that vanishes behind our back is noticed by refresh, made anew
   assert.ok(now["aws-2"] && now["aws-2"] !== before["aws-2"], "a new instance");
   for (const node of ["aws-1", "aws-3", "driver"]) assert.equal(now[node], before[node], `${node} stays`);
   await sameCluster(3);
-  assert.equal(stack.onNode("aws-2", "mariadb", "-NBe", "SELECT COUNT(*) > 0 FROM sbtest.sbtest1").trim(), "1", "with the data");
+  assert.equal(
+    stack.onNode("aws-2", "mariadb", "-NBe", "SELECT COUNT(*) > 0 FROM sbtest.sbtest1").trim(),
+    "1",
+    "with the data",
+  );
 });
 
 test("one node more is one instance more, and touches no other", async () => {

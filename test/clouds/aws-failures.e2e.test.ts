@@ -1,13 +1,16 @@
 /** What goes wrong in AWS, on the stand-in: an instance that never answers, one that AWS has no room for. */
-import { after, before, test } from "node:test";
+
 import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
 import type { ConfigInput } from "../../infra/config/schema.ts";
 import { TestStack } from "../e2e/stack.ts";
 import { MotoLook } from "./moto-look.ts";
 import { CloudStack } from "./stand-ins.ts";
 
 const config: ConfigInput = {
-  operatorCidr: "203.0.113.7/32", profile: "smoke", proxy: { kind: "none" },
+  operatorCidr: "203.0.113.7/32",
+  profile: "smoke",
+  proxy: { kind: "none" },
   sites: [{ name: "aws", kind: "aws", region: "eu-central-1", nodes: 1, readyTimeoutSeconds: 30 }],
 };
 let clouds: CloudStack, aws: MotoLook;

@@ -1,9 +1,11 @@
 /**
- * The shipped aws-only stack on the real engine, with a stand-in for AWS (moto keeps the books, local nodes boot as instances)
+ * The shipped aws-only stack on the real engine, with a stand-in for AWS (moto keeps the books, local nodes boot as
+ * instances)
  * and HAProxy for MaxScale, which no package registry has. It proves the program and its order of things, not AWS.
  */
-import { after, before, test } from "node:test";
+
 import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
 import type { ConfigInput } from "../../infra/config/schema.ts";
 import { TestStack, touched } from "../e2e/stack.ts";
 import { golden } from "../infra/golden.ts";
@@ -11,7 +13,12 @@ import { MotoLook } from "./moto-look.ts";
 import { CloudStack, previewed, shippedConfig, withoutRuns } from "./stand-ins.ts";
 
 const shipped = shippedConfig("aws-only");
-const config: ConfigInput = { ...shipped, operatorCidr: "203.0.113.7/32", profile: "smoke", proxy: { ...shipped.proxy, kind: "haproxy" } };
+const config: ConfigInput = {
+  ...shipped,
+  operatorCidr: "203.0.113.7/32",
+  profile: "smoke",
+  proxy: { ...shipped.proxy, kind: "haproxy" },
+};
 let clouds: CloudStack, aws: MotoLook;
 const stack = new TestStack("aws-only", config);
 
@@ -44,16 +51,28 @@ test("preview shows every resource", async () => {
 test("up: from nothing to results, which say what stood in for what and what it would cost", async () => {
   await up();
   const out = await stack.outputs();
-  assert.deepEqual(out["results"].map((r: { workload: string }) => r.workload), ["oltp_read_only", "oltp_write_only", "oltp_read_write"]);
+  assert.deepEqual(
+    out["results"].map((r: { workload: string }) => r.workload),
+    ["oltp_read_only", "oltp_write_only", "oltp_read_write"],
+  );
   // Two threads on a thousand rows may well meet in the same one: that is an error that Galera counts, and no failure.
-  assert.ok(out["results"].every((r: { tps: number }) => r.tps > 0), JSON.stringify(out["results"]));
+  assert.ok(
+    out["results"].every((r: { tps: number }) => r.tps > 0),
+    JSON.stringify(out["results"]),
+  );
   assert.equal(out["database"].facts.size, 3);
   assert.deepEqual(Object.keys(await aws.instances()).sort(), ["aws-1", "aws-2", "aws-3", "driver"]);
-  assert.ok(out["standIns"].some((s: string) => s.includes("stands in for each EC2 instance of aws")), JSON.stringify(out["standIns"]));
+  assert.ok(
+    out["standIns"].some((s: string) => s.includes("stands in for each EC2 instance of aws")),
+    JSON.stringify(out["standIns"]),
+  );
   const { context } = stack.result(out["resultFile"]).spec;
   assert.deepEqual(context.standIns, out["standIns"]);
   const cost = context.cost as { perHour: number; currency: string; date: string; items: unknown[] };
-  assert.ok(cost.perHour > 0.2 && cost.perHour < 0.21 && cost.currency === "USD" && cost.items.length === 12, JSON.stringify(cost));
+  assert.ok(
+    cost.perHour > 0.2 && cost.perHour < 0.21 && cost.currency === "USD" && cost.items.length === 12,
+    JSON.stringify(cost),
+  );
 });
 
 test("user data ran: the login has no password, root is closed, the host key is the pinned one", () => {

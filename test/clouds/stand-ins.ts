@@ -1,21 +1,32 @@
-/** What the shipped cloud stacks need to run on this machine: moto, a laboratory with the stack's sites, stand-ins on PATH. */
+/**
+ * What the shipped cloud stacks need to run on this machine: moto, a laboratory with the stack's sites, stand-ins on
+ * PATH.
+ */
+
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { spawnSync } from "node:child_process";
 import { parse } from "yaml";
 import type { ConfigInput } from "../../infra/config/schema.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
-import { TestStack } from "../e2e/stack.ts";
-import { startMoto, type Moto } from "../standins/pulumi-resource-aws/moto.ts";
+import type { TestStack } from "../e2e/stack.ts";
+import { type Moto, startMoto } from "../standins/pulumi-resource-aws/moto.ts";
 
 /** The committed stack file as checkConfig's input. */
 export function shippedConfig(stack: string): ConfigInput {
-  const { config } = parse(readFileSync(join(checkout, `Pulumi.${stack}.yaml`), "utf8")) as { config: Record<string, unknown> };
-  return Object.fromEntries(Object.entries(config).map(([k, v]) => [k.replace(/^meshbench:/, ""), v])) as unknown as ConfigInput;
+  const { config } = parse(readFileSync(join(checkout, `Pulumi.${stack}.yaml`), "utf8")) as {
+    config: Record<string, unknown>;
+  };
+  return Object.fromEntries(
+    Object.entries(config).map(([k, v]) => [k.replace(/^meshbench:/, ""), v]),
+  ) as unknown as ConfigInput;
 }
 
-/** What a preview would create, one resource a line, in the order of types and names. Throws the engine's words when it fails. */
+/**
+ * What a preview would create, one resource a line, in the order of types and names. Throws the engine's words when it
+ * fails.
+ */
 export async function previewed(stack: TestStack): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "meshbench-preview-"));
   const before = process.env["PULUMI_DEBUG_COMMANDS"];
@@ -26,19 +37,30 @@ export async function previewed(stack: TestStack): Promise<string> {
     const log = join(folder, "events.json");
     const { code, output } = await stack.run("preview", "--event-log", log);
     if (code !== 0) throw new Error(output);
-    const steps = readFileSync(log, "utf8").split("\n").filter(Boolean).flatMap((line) => {
-      const { metadata } = (JSON.parse(line) as { resourcePreEvent?: { metadata: { op: string; type: string; urn: string } } }).resourcePreEvent ?? {};
-      return metadata?.op === "create" && metadata.type !== "pulumi:pulumi:Stack" && !/::default_[^:]*$/.test(metadata.urn) ? [`${metadata.type} ${metadata.urn.split("::").at(-1)}`] : [];
-    });
+    const steps = readFileSync(log, "utf8")
+      .split("\n")
+      .filter(Boolean)
+      .flatMap((line) => {
+        const { metadata } =
+          (JSON.parse(line) as { resourcePreEvent?: { metadata: { op: string; type: string; urn: string } } })
+            .resourcePreEvent ?? {};
+        return metadata?.op === "create" &&
+          metadata.type !== "pulumi:pulumi:Stack" &&
+          !/::default_[^:]*$/.test(metadata.urn)
+          ? [`${metadata.type} ${metadata.urn.split("::").at(-1)}`]
+          : [];
+      });
     return [...new Set(steps)].sort().join("\n");
   } finally {
-    if (before === undefined) delete process.env["PULUMI_DEBUG_COMMANDS"]; else process.env["PULUMI_DEBUG_COMMANDS"] = before;
+    if (before === undefined) delete process.env["PULUMI_DEBUG_COMMANDS"];
+    else process.env["PULUMI_DEBUG_COMMANDS"] = before;
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** Between two runs of a test the load engine's sources may have been edited, and then the run is made again. */
-export const withoutRuns = (names: string[]): string[] => names.filter((name) => !/-(rtt|throughput)$|^run(-spec)?$|^driver-runtime$/.test(name));
+export const withoutRuns = (names: string[]): string[] =>
+  names.filter((name) => !/-(rtt|throughput)$|^run(-spec)?$|^driver-runtime$/.test(name));
 
 export interface CloudStackArgs {
   stack: TestStack;
@@ -65,14 +87,28 @@ export class CloudStack {
   static async start({ stack, sites, rttMs = 10 }: CloudStackArgs): Promise<CloudStack> {
     const clouds = new CloudStack(stack, await startMoto());
     const links = sites.flatMap((a, i) => sites.slice(i + 1).map((b) => ({ between: [a.name, b.name], rttMs })));
-    const made = spawnSync(nodeBinary(), ["lab/cli.ts", "network", "apply"], { cwd: checkout, input: JSON.stringify({ lab: stack.lab, sites, links }), encoding: "utf8" });
-    if (made.status !== 0) { await clouds.stop(); throw new Error(made.stderr); }
+    const made = spawnSync(nodeBinary(), ["lab/cli.ts", "network", "apply"], {
+      cwd: checkout,
+      input: JSON.stringify({ lab: stack.lab, sites, links }),
+      encoding: "utf8",
+    });
+    if (made.status !== 0) {
+      await clouds.stop();
+      throw new Error(made.stderr);
+    }
     const described = JSON.parse(made.stdout) as { sites: Record<string, { subnet: string }> };
-    clouds.prefixes = Object.fromEntries(Object.entries(described.sites).map(([site, { subnet }]) => [site, subnet.replace(/\.0\/24$/, "")]));
+    clouds.prefixes = Object.fromEntries(
+      Object.entries(described.sites).map(([site, { subnet }]) => [site, subnet.replace(/\.0\/24$/, "")]),
+    );
     clouds.launcher("pulumi-resource-aws");
     clouds.environment({
-      AWS_ENDPOINT_URL: clouds.moto.url, AWS_ACCESS_KEY_ID: "stand-in", AWS_SECRET_ACCESS_KEY: "stand-in", AWS_EC2_METADATA_DISABLED: "true",
-      MESHBENCH_STANDIN_LAB: stack.lab, MESHBENCH_STAND_INS: "the AWS plugin for Pulumi", PATH: `${clouds.#folder}${delimiter}${process.env["PATH"] ?? ""}`,
+      AWS_ENDPOINT_URL: clouds.moto.url,
+      AWS_ACCESS_KEY_ID: "stand-in",
+      AWS_SECRET_ACCESS_KEY: "stand-in",
+      AWS_EC2_METADATA_DISABLED: "true",
+      MESHBENCH_STANDIN_LAB: stack.lab,
+      MESHBENCH_STAND_INS: "the AWS plugin for Pulumi",
+      PATH: `${clouds.#folder}${delimiter}${process.env["PATH"] ?? ""}`,
     });
     return clouds;
   }
@@ -81,14 +117,18 @@ export class CloudStack {
   launcher(name: string): void {
     mkdirSync(this.#folder, { recursive: true });
     const file = join(this.#folder, name);
-    writeFileSync(file, `#!/bin/sh\nexport NODE_COMPILE_CACHE='${join(checkout, ".meshbench", "compile-cache")}'\nexec '${nodeBinary()}' '${join(checkout, "test", "standins", name, "main.ts")}' "$@"\n`);
+    writeFileSync(
+      file,
+      `#!/bin/sh\nexport NODE_COMPILE_CACHE='${join(checkout, ".meshbench", "compile-cache")}'\nexec '${nodeBinary()}' '${join(checkout, "test", "standins", name, "main.ts")}' "$@"\n`,
+    );
     chmodSync(file, 0o755);
   }
 
   environment(values: Record<string, string | undefined>): void {
     for (const [key, value] of Object.entries(values)) {
       if (!(key in this.#before)) this.#before[key] = process.env[key];
-      if (value === undefined) delete process.env[key]; else process.env[key] = value;
+      if (value === undefined) delete process.env[key];
+      else process.env[key] = value;
     }
   }
 

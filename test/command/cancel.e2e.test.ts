@@ -9,18 +9,20 @@ import { test } from "node:test";
 import { lockFolder } from "../../tools/project.ts";
 import { until } from "../tools/project.ts";
 import { sshdMissing, startSshd } from "./sshd.ts";
-import { standIn, TestStack, type Resource } from "./stack.ts";
+import { type Resource, standIn, TestStack } from "./stack.ts";
 
 /** The processes of this test: their command line holds its folder. */
 function running(marker: string): string[] {
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap((pid) => {
-    try {
-      const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-      return line.includes(marker) ? [line] : [];
-    } catch {
-      return [];
-    }
-  });
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+        return line.includes(marker) ? [line] : [];
+      } catch {
+        return [];
+      }
+    });
 }
 
 const noSshd = await sshdMissing();
@@ -52,6 +54,7 @@ for (const how of ["Ctrl-C", "kill -9 of the engine"] as const) {
     const { code } = await run;
     assert.notEqual(code, 0);
     await until("nothing is left", () => running(`tail -f ${root}/`).length === 0);
-    if (how === "Ctrl-C") assert.equal(readdirSync(lockFolder(project, "dev") ?? "").filter((name) => name.endsWith(".json")).length, 0);
+    if (how === "Ctrl-C")
+      assert.equal(readdirSync(lockFolder(project, "dev") ?? "").filter((name) => name.endsWith(".json")).length, 0);
   });
 }

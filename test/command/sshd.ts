@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
@@ -44,7 +44,10 @@ async function answers(port: number, server: ChildProcess): Promise<void> {
     if (server.exitCode !== null) throw new Error(`sshd ended with exit code ${server.exitCode}`);
     const open = await new Promise<boolean>((resolve) => {
       const socket = connect(port, "127.0.0.1");
-      socket.once("connect", () => { socket.destroy(); resolve(true); });
+      socket.once("connect", () => {
+        socket.destroy();
+        resolve(true);
+      });
       socket.once("error", () => resolve(false));
     });
     if (open) return;
@@ -61,17 +64,37 @@ export async function startSshd(): Promise<Sshd> {
   const privateKey = makeKey(join(folder, "user"));
   const encryptedKey = makeKey(join(folder, "encrypted"), passphrase);
   makeKey(join(folder, "host"));
-  writeFileSync(join(folder, "authorized_keys"), readFileSync(join(folder, "user.pub"), "utf8") + readFileSync(join(folder, "encrypted.pub"), "utf8"));
+  writeFileSync(
+    join(folder, "authorized_keys"),
+    readFileSync(join(folder, "user.pub"), "utf8") + readFileSync(join(folder, "encrypted.pub"), "utf8"),
+  );
   mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
-  writeFileSync(join(folder, "config"), [
-    `ListenAddress 127.0.0.1:${port}`, `HostKey ${folder}/host`, `AuthorizedKeysFile ${folder}/authorized_keys`,
-    `PidFile ${folder}/pid`, "PermitRootLogin prohibit-password", "PasswordAuthentication no", "UsePAM no", "StrictModes no",
-    "AcceptEnv MESHBENCH_* PULUMI_COMMAND_*", "AllowTcpForwarding yes", "Subsystem sftp internal-sftp", "MaxStartups 100:30:200", "",
-  ].join("\n"));
+  writeFileSync(
+    join(folder, "config"),
+    [
+      `ListenAddress 127.0.0.1:${port}`,
+      `HostKey ${folder}/host`,
+      `AuthorizedKeysFile ${folder}/authorized_keys`,
+      `PidFile ${folder}/pid`,
+      "PermitRootLogin prohibit-password",
+      "PasswordAuthentication no",
+      "UsePAM no",
+      "StrictModes no",
+      "AcceptEnv MESHBENCH_* PULUMI_COMMAND_*",
+      "AllowTcpForwarding yes",
+      "Subsystem sftp internal-sftp",
+      "MaxStartups 100:30:200",
+      "",
+    ].join("\n"),
+  );
   const server = spawn("/usr/sbin/sshd", ["-D", "-e", "-f", join(folder, "config")], { stdio: "ignore" });
   await answers(port, server);
   return {
-    port, privateKey, encryptedKey, passphrase, user: userInfo().username,
+    port,
+    privateKey,
+    encryptedKey,
+    passphrase,
+    user: userInfo().username,
     hostKey: readFileSync(join(folder, "host.pub"), "utf8").trim(),
     pid: server.pid ?? 0,
     stop: async () => {

@@ -4,7 +4,7 @@ import { resolveEngine } from "../../tools/engine.ts";
 import { onPath } from "../../tools/paths.ts";
 import { runPulumi } from "../../tools/run.ts";
 import { commandPlugin, standInFolder, standInPath } from "../../tools/standins.ts";
-import { scratchProject, type Scratch } from "../tools/project.ts";
+import { type Scratch, scratchProject } from "../tools/project.ts";
 
 /** A plugin under test: the vendor's, or the stand-in for it. */
 export interface Plugin {
@@ -87,14 +87,19 @@ const nameOf = (urn = "") => urn.split("::").slice(3).join("::");
 
 function parseEvents(file: string): Event[] {
   if (!existsSync(file)) return [];
-  return readFileSync(file, "utf8").trim().split("\n").flatMap((line): Event[] => {
-    const { resourcePreEvent: step, resOutputsEvent: done, diagnosticEvent: log } = JSON.parse(line) as RawEvent;
-    if (step) return [{ kind: "step", resource: nameOf(step.metadata.urn), op: step.metadata.op }];
-    if (done) return [{ kind: "done", resource: nameOf(done.metadata.urn), op: done.metadata.op }];
-    if (!log) return [];
-    const text = log.message.replace(/<\{%.*?%\}>/g, "").trim();
-    return [{ kind: "log", resource: nameOf(log.urn), text, severity: log.severity, ephemeral: log.ephemeral ?? false }];
-  });
+  return readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .flatMap((line): Event[] => {
+      const { resourcePreEvent: step, resOutputsEvent: done, diagnosticEvent: log } = JSON.parse(line) as RawEvent;
+      if (step) return [{ kind: "step", resource: nameOf(step.metadata.urn), op: step.metadata.op }];
+      if (done) return [{ kind: "done", resource: nameOf(done.metadata.urn), op: done.metadata.op }];
+      if (!log) return [];
+      const text = log.message.replace(/<\{%.*?%\}>/g, "").trim();
+      return [
+        { kind: "log", resource: nameOf(log.urn), text, severity: log.severity, ephemeral: log.ephemeral ?? false },
+      ];
+    });
 }
 
 /** A stack whose resources come from a list, run by the real engine with one of the plugins. */
@@ -104,7 +109,13 @@ export class TestStack {
 
   constructor(plugin: Plugin, scratch?: Scratch) {
     this.#plugin = plugin;
-    this.scratch = scratch ?? scratchProject({ "program/index.js": program, "Pulumi.yaml": "name: scratch\nruntime: nodejs\nmain: program/index.js\n", "Pulumi.dev.yaml": "{}\n" });
+    this.scratch =
+      scratch ??
+      scratchProject({
+        "program/index.js": program,
+        "Pulumi.yaml": "name: scratch\nruntime: nodejs\nmain: program/index.js\n",
+        "Pulumi.dev.yaml": "{}\n",
+      });
   }
 
   /** The same stack, run with another plugin. */
@@ -118,14 +129,21 @@ export class TestStack {
     const eventLog = join(this.scratch.root, ".meshbench", "events.json");
     rmSync(eventLog, { force: true });
     const operation = ["up", "preview", "destroy", "refresh"].includes(args[0] ?? "");
-    const result = await runPulumi([...args, "--stack", "dev", "--non-interactive", ...(operation ? ["--event-log", eventLog] : [])], {
-      project: this.scratch.project,
-      stack: "dev",
-      env: { PATH: [this.#plugin.folder, env["PATH"]].join(delimiter), SSH_AUTH_SOCK: "", PULUMI_DEBUG_COMMANDS: "true" /* for --event-log */ },
-      stdio: ["ignore", "pipe", "pipe"],
-      say: () => {},
-      ...(signal && { signal }),
-    });
+    const result = await runPulumi(
+      [...args, "--stack", "dev", "--non-interactive", ...(operation ? ["--event-log", eventLog] : [])],
+      {
+        project: this.scratch.project,
+        stack: "dev",
+        env: {
+          PATH: [this.#plugin.folder, env["PATH"]].join(delimiter),
+          SSH_AUTH_SOCK: "",
+          PULUMI_DEBUG_COMMANDS: "true" /* for --event-log */,
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+        say: () => {},
+        ...(signal && { signal }),
+      },
+    );
     return { ...result, events: parseEvents(eventLog) };
   }
 
@@ -134,10 +152,18 @@ export class TestStack {
     return JSON.parse(stdout) as Record<string, { stdout: string; stderr: string }>;
   }
 
-  async exported(): Promise<{ text: string; resources: Record<string, { inputs: Record<string, unknown>; outputs: Record<string, unknown> }> }> {
+  async exported(): Promise<{
+    text: string;
+    resources: Record<string, { inputs: Record<string, unknown>; outputs: Record<string, unknown> }>;
+  }> {
     const { stdout } = await this.run(["stack", "export"]);
-    const { deployment } = JSON.parse(stdout) as { deployment: { resources?: { urn: string; inputs: Record<string, unknown>; outputs: Record<string, unknown> }[] } };
-    return { text: stdout, resources: Object.fromEntries((deployment.resources ?? []).map((resource) => [nameOf(resource.urn), resource])) };
+    const { deployment } = JSON.parse(stdout) as {
+      deployment: { resources?: { urn: string; inputs: Record<string, unknown>; outputs: Record<string, unknown> }[] };
+    };
+    return {
+      text: stdout,
+      resources: Object.fromEntries((deployment.resources ?? []).map((resource) => [nameOf(resource.urn), resource])),
+    };
   }
 }
 

@@ -2,21 +2,39 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sshdMissing, startSshd } from "./sshd.ts";
-import { operations, standIn, TestStack, vendor, type Plugin, type Resource } from "./stack.ts";
+import { operations, type Plugin, type Resource, standIn, TestStack, vendor } from "./stack.ts";
 
-const skip = (await sshdMissing()) ?? (vendor.folder === undefined ? "the vendor's plugin is not here: NOT CHECKED" : false);
+const skip =
+  (await sshdMissing()) ?? (vendor.folder === undefined ? "the vendor's plugin is not here: NOT CHECKED" : false);
 
-for (const [first, second] of [[standIn, vendor], [vendor, standIn]] as [Plugin, Plugin][]) {
-  test(`a stack made with the ${first.name} is unchanged for the ${second.name}, which deletes it`, { skip }, async (t) => {
+for (const [first, second] of [
+  [standIn, vendor],
+  [vendor, standIn],
+] as [Plugin, Plugin][]) {
+  test(`a stack made with the ${first.name} is unchanged for the ${second.name}, which deletes it`, {
+    skip,
+  }, async (t) => {
     const sshd = await startSshd();
     t.after(() => sshd.stop());
     const stack = new TestStack(first);
     t.after(() => stack.scratch.remove());
     const connection = { host: "127.0.0.1", port: sshd.port, privateKey: sshd.privateKey, hostKey: sshd.hostKey };
     const resources: Resource[] = [
-      { type: "local.Command", name: "local", args: { create: "echo a", triggers: [1, "two"], environment: { A: "1" }, addPreviousOutputInEnv: false } },
-      { type: "remote.Command", name: "remote", args: { connection, create: "cat", stdin: { $secret: "s" }, delete: "true" } },
-      { type: "remote.CopyToRemote", name: "copy", args: { connection, source: { $text: "x" }, remotePath: `${stack.scratch.root}/copy` } },
+      {
+        type: "local.Command",
+        name: "local",
+        args: { create: "echo a", triggers: [1, "two"], environment: { A: "1" }, addPreviousOutputInEnv: false },
+      },
+      {
+        type: "remote.Command",
+        name: "remote",
+        args: { connection, create: "cat", stdin: { $secret: "s" }, delete: "true" },
+      },
+      {
+        type: "remote.CopyToRemote",
+        name: "copy",
+        args: { connection, source: { $text: "x" }, remotePath: `${stack.scratch.root}/copy` },
+      },
     ];
     const up = ["up", "--yes", "--skip-preview"];
     assert.equal((await stack.run(up, resources)).code, 0);

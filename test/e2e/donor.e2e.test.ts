@@ -1,13 +1,28 @@
-/** A donor whose transfer ends while it is cut off from the primary component: Galera leaves it Donor/Desynced for good. */
-import { after, test } from "node:test";
+/**
+ * A donor whose transfer ends while it is cut off from the primary component: Galera leaves it Donor/Desynced for good.
+ */
+
 import assert from "node:assert/strict";
+import { after, test } from "node:test";
 import { memberScript } from "../../infra/databases/galera-scripts.ts";
 import { TestStack, until } from "./stack.ts";
 
 const stack = new TestStack("e2e-donor", {
-  sites: [{ name: "east", kind: "local", nodes: 2 }], links: [], proxy: { kind: "none" },
-  database: { options: { "evs.suspect_timeout": "PT2S", "evs.inactive_timeout": "PT4S", "evs.install_timeout": "PT4S", "evs.keepalive_period": "PT0.5S" } },
-  profile: { data: { tables: 1, tableSize: 1000 }, steps: [{ workload: "oltp_read_write", threads: 1, warmupSeconds: 0, durationSeconds: 1 }] },
+  sites: [{ name: "east", kind: "local", nodes: 2 }],
+  links: [],
+  proxy: { kind: "none" },
+  database: {
+    options: {
+      "evs.suspect_timeout": "PT2S",
+      "evs.inactive_timeout": "PT4S",
+      "evs.install_timeout": "PT4S",
+      "evs.keepalive_period": "PT0.5S",
+    },
+  },
+  profile: {
+    data: { tables: 1, tableSize: 1000 },
+    steps: [{ workload: "oltp_read_write", threads: 1, warmupSeconds: 0, durationSeconds: 1 }],
+  },
 });
 after(() => stack.remove());
 
@@ -15,7 +30,8 @@ const shell = (node: string, script: string): string => stack.onNode(node, "bash
 const status = (node: string, variable: string): string =>
   shell(node, `mariadb --connect-timeout=2 -NBe "SHOW GLOBAL STATUS LIKE '${variable}'" 2>/dev/null | cut -f2 || true`);
 /** The bracket keeps the pattern from finding the shell that looks for it. */
-const transfers = (node: string): boolean => shell(node, "pgrep -f '[w]srep_sst_rsync' >/dev/null && echo yes || true") === "yes";
+const transfers = (node: string): boolean =>
+  shell(node, "pgrep -f '[w]srep_sst_rsync' >/dev/null && echo yes || true") === "yes";
 
 test("a donor left behind by its transfer is brought back into service", async () => {
   const { code, output } = await stack.up();
@@ -26,20 +42,31 @@ test("a donor left behind by its transfer is brought back into service", async (
   await until("the joiner receives its state", 60, () => transfers(joiner) && transfers(donor));
   shell(joiner, "pkill -STOP -x mariadbd; pkill -STOP -x rsync");
   // Its status variables stand still for the transfer, as its tables do.
-  const cutOff = (): number => Number(shell(donor, "journalctl -u mariadb -o cat | grep -c 'Received NON-PRIMARY' || true"));
+  const cutOff = (): number =>
+    Number(shell(donor, "journalctl -u mariadb -o cat | grep -c 'Received NON-PRIMARY' || true"));
   const before = cutOff();
   await until("the donor is cut off", 60, () => cutOff() > before);
   shell(joiner, "pkill -CONT -x rsync");
   await until("the transfer has ended", 60, () => !transfers(donor));
   shell(joiner, "pkill -CONT -x mariadbd");
-  await until("the two are one component again", 60, () => status(donor, "wsrep_cluster_status") === "Primary" && status(donor, "wsrep_cluster_size") === "2");
-  assert.equal(status(donor, "wsrep_local_state_comment"), "Donor/Desynced", "the server does not come out of it by itself");
+  await until(
+    "the two are one component again",
+    60,
+    () => status(donor, "wsrep_cluster_status") === "Primary" && status(donor, "wsrep_cluster_size") === "2",
+  );
+  assert.equal(
+    status(donor, "wsrep_local_state_comment"),
+    "Donor/Desynced",
+    "the server does not come out of it by itself",
+  );
   assert.equal(status(donor, "wsrep_ready"), "OFF");
 
   const said = shell(donor, `{ ${memberScript(120)}\n} 2>&1`);
   assert.match(said, /east-1: a state transfer ended while this donor was cut off .* restarting the server/);
   assert.equal(status(donor, "wsrep_local_state_comment"), "Synced");
-  await until("both serve", 60, () => [donor, joiner].every((n) => status(n, "wsrep_ready") === "ON" && status(n, "wsrep_cluster_size") === "2"));
+  await until("both serve", 60, () =>
+    [donor, joiner].every((n) => status(n, "wsrep_ready") === "ON" && status(n, "wsrep_cluster_size") === "2"),
+  );
 
   assert.equal((await stack.run("destroy", "--yes")).code, 0);
   assert.deepEqual(Object.values(stack.leftovers()).flat(), []);

@@ -3,5 +3,9 @@ import { openProject } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
 
 const [root, stack, ...args] = process.argv.slice(2);
-const { code } = await runPulumi([...args, "--stack", stack!], { project: openProject(root), stack: stack!, destroying: args[0] === "destroy" });
+const { code } = await runPulumi([...args, "--stack", stack!], {
+  project: openProject(root),
+  stack: stack!,
+  destroying: args[0] === "destroy",
+});
 process.exitCode = code;

@@ -1,8 +1,9 @@
 /** Kills, cuts and Ctrl-C: each ends in a stated result or error, and nothing that was recorded is lost. */
-import { after, test } from "node:test";
+
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { after, test } from "node:test";
 import { killTree, TestStack, TWO_SITES, until } from "./stack.ts";
 
 const stacks: TestStack[] = [];
@@ -10,13 +11,25 @@ function stackFor(name: string, profileSeconds: number): TestStack {
   const stack = new TestStack(name, {
     ...TWO_SITES,
     // Short timeouts, so that an outage fits into a short window.
-    database: { options: { "evs.suspect_timeout": "PT2S", "evs.inactive_timeout": "PT4S", "evs.install_timeout": "PT4S", "evs.keepalive_period": "PT0.5S" } },
-    profile: { data: { tables: 1, tableSize: 1000 }, steps: [{ workload: "oltp_read_write", threads: 4, warmupSeconds: 0, durationSeconds: profileSeconds }] },
+    database: {
+      options: {
+        "evs.suspect_timeout": "PT2S",
+        "evs.inactive_timeout": "PT4S",
+        "evs.install_timeout": "PT4S",
+        "evs.keepalive_period": "PT0.5S",
+      },
+    },
+    profile: {
+      data: { tables: 1, tableSize: 1000 },
+      steps: [{ workload: "oltp_read_write", threads: 4, warmupSeconds: 0, durationSeconds: profileSeconds }],
+    },
   });
   stacks.push(stack);
   return stack;
 }
-after(() => { for (const stack of stacks) stack.remove(); });
+after(() => {
+  for (const stack of stacks) stack.remove();
+});
 
 test("killed in the middle of node creation: destroy leaves nothing", async () => {
   const stack = stackFor("e2e-kill-nodes", 3);
@@ -64,9 +77,22 @@ test("killed in the middle of the load: the run goes on, and the next up brings 
 
 test("a node that dies during the load: the run ends, with errors and the outage in its result", async () => {
   const stack = stacks.find((s) => s.name === "e2e-kill-load")!;
-  stack.configure({ ...TWO_SITES, runId: "node-dies",
-    database: { options: { "evs.suspect_timeout": "PT2S", "evs.inactive_timeout": "PT4S", "evs.install_timeout": "PT4S", "evs.keepalive_period": "PT0.5S" } },
-    profile: { data: { tables: 1, tableSize: 1000 }, steps: [{ workload: "oltp_read_write", threads: 4, warmupSeconds: 0, durationSeconds: 20 }] } });
+  stack.configure({
+    ...TWO_SITES,
+    runId: "node-dies",
+    database: {
+      options: {
+        "evs.suspect_timeout": "PT2S",
+        "evs.inactive_timeout": "PT4S",
+        "evs.install_timeout": "PT4S",
+        "evs.keepalive_period": "PT0.5S",
+      },
+    },
+    profile: {
+      data: { tables: 1, tableSize: 1000 },
+      steps: [{ workload: "oltp_read_write", threads: 4, warmupSeconds: 0, durationSeconds: 20 }],
+    },
+  });
   const running = stack.start(["up", "--yes", "--skip-preview"]);
   await until("the load runs", 120, () => /\[ *[3-9]s \]/.test(running.output()));
   stack.labCommand("node", "kill", "--lab", stack.lab, "--name", "east-1");
@@ -74,9 +100,15 @@ test("a node that dies during the load: the run ends, with errors and the outage
   assert.equal(code, 0, output.slice(-3000));
   const step = stack.result((await stack.outputs())["resultFile"]).steps[0]!;
   assert.ok(step.errors.total > 0, "the writer's death is seen as errors");
-  assert.ok(step.outage!.longestGapSeconds >= 1.5, `the group suspects after two seconds: ${JSON.stringify(step.outage)}`);
+  assert.ok(
+    step.outage!.longestGapSeconds >= 1.5,
+    `the group suspects after two seconds: ${JSON.stringify(step.outage)}`,
+  );
   assert.ok(step.outage!.firstSuccessAfter !== null, "writes went on on another node");
-  assert.ok(step.server.some((s) => s.node === "east-1" && s.error), "the dead node's facts say that it is dead");
+  assert.ok(
+    step.server.some((s) => s.node === "east-1" && s.error),
+    "the dead node's facts say that it is dead",
+  );
 
   stack.labCommand("node", "start", "--lab", stack.lab, "--name", "east-1");
   assert.equal((await stack.run("destroy", "--yes")).code, 0);
@@ -89,7 +121,17 @@ test("two stacks up at once do not touch each other", async () => {
   for (const { code, output } of ups) assert.equal(code, 0, output.slice(-3000));
   assert.equal((await a.run("destroy", "--yes")).code, 0);
   assert.deepEqual(Object.values(a.leftovers()).flat(), []);
-  assert.equal(b.onNode("east-1", "mariadb", "-NBe", "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'wsrep_cluster_size'").trim(), "3");
+  assert.equal(
+    b
+      .onNode(
+        "east-1",
+        "mariadb",
+        "-NBe",
+        "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'wsrep_cluster_size'",
+      )
+      .trim(),
+    "3",
+  );
   assert.equal((await b.run("destroy", "--yes")).code, 0);
   assert.deepEqual(Object.values(b.leftovers()).flat(), []);
 });

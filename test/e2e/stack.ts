@@ -1,21 +1,27 @@
 /** A stack of the real program on the real engine, with a project folder, state and results of its own. */
-import { spawn, spawnSync, execFileSync, type ChildProcess } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { ConfigInput } from "../../infra/config/schema.ts";
 import { labName } from "../../infra/sites/lab-name.ts";
-import { runResultSchema, type RunResult } from "../../workloads/contract.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
+import { type RunResult, runResultSchema } from "../../workloads/contract.ts";
 
 export const TWO_SITES: ConfigInput = {
-  sites: [{ name: "east", kind: "local", nodes: 2 }, { name: "west", kind: "local", nodes: 1 }],
+  sites: [
+    { name: "east", kind: "local", nodes: 2 },
+    { name: "west", kind: "local", nodes: 1 },
+  ],
   links: [{ between: ["east", "west"], rttMs: 10 }],
   profile: "smoke",
 };
 
-export interface Ran { code: number; output: string }
+export interface Ran {
+  code: number;
+  output: string;
+}
 
 /** For one command of the engine on a small stack: several times what it takes on a busy machine. */
 const COMMAND_TIMEOUT_MS = 420_000;
@@ -43,18 +49,24 @@ export class TestStack {
   start(args: string[]): { child: ChildProcess; ended: Promise<Ran>; output: () => string } {
     let output = "";
     const child = spawn(nodeBinary(), [join(checkout, "test/e2e/engine.ts"), this.root, this.name, ...args], {
-      env: { ...process.env, MESHBENCH_RESULTS: this.results, CI: "true" }, stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, MESHBENCH_RESULTS: this.results, CI: "true" },
+      stdio: ["ignore", "pipe", "pipe"],
     });
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => { output += text; });
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+      });
     // What hangs is shown as far as it came: the last lines name the resource.
     const late = setTimeout(() => {
       output += `\nKILLED: pulumi ${args.join(" ")} did not end within ${COMMAND_TIMEOUT_MS / 1000} s\n`;
       killTree(child.pid!);
     }, COMMAND_TIMEOUT_MS);
-    const ended = new Promise<Ran>((resolve) => child.once("close", (code, signal) => {
-      clearTimeout(late);
-      resolve({ code: code ?? (signal ? 137 : 1), output });
-    }));
+    const ended = new Promise<Ran>((resolve) =>
+      child.once("close", (code, signal) => {
+        clearTimeout(late);
+        resolve({ code: code ?? (signal ? 137 : 1), output });
+      }),
+    );
     return { child, ended, output: () => output };
   }
 
@@ -77,11 +89,19 @@ export class TestStack {
   }
 
   onNode(node: string, ...command: string[]): string {
-    return execFileSync(nodeBinary(), ["lab/cli.ts", "node", "exec", "--lab", this.lab, "--name", node, "--", ...command], { cwd: checkout, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    return execFileSync(
+      nodeBinary(),
+      ["lab/cli.ts", "node", "exec", "--lab", this.lab, "--name", node, "--", ...command],
+      { cwd: checkout, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
+    );
   }
 
   labCommand(...args: string[]): string {
-    return execFileSync(nodeBinary(), ["lab/cli.ts", ...args], { cwd: checkout, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    return execFileSync(nodeBinary(), ["lab/cli.ts", ...args], {
+      cwd: checkout,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
   }
 
   /** What is left of the stack's nodes on this machine, by kind; every list empty when nothing is. */
@@ -99,23 +119,43 @@ export class TestStack {
 /** Kills a process and everything that it started, as a crash of the machine would. */
 export function killTree(pid: number): void {
   const list = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" }).stdout;
-  try { process.kill(pid, "SIGSTOP"); } catch { return; }
+  try {
+    process.kill(pid, "SIGSTOP");
+  } catch {
+    return;
+  }
   for (const child of list.trim().split(/\s+/).filter(Boolean)) killTree(Number(child));
-  try { process.kill(pid, "SIGKILL"); } catch { /* gone by itself */ }
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    /* gone by itself */
+  }
 }
 
 /** `+ 3 created`, `~ 1 updated` ... of an update's summary, as numbers; absent kinds are 0. */
-export function changes(output: string): { created: number; updated: number; deleted: number; replaced: number; unchanged: number } {
-  const count = (pattern: RegExp): number => Number(pattern.exec(output.slice(output.lastIndexOf("Resources:")))?.[1] ?? 0);
+export function changes(output: string): {
+  created: number;
+  updated: number;
+  deleted: number;
+  replaced: number;
+  unchanged: number;
+} {
+  const count = (pattern: RegExp): number =>
+    Number(pattern.exec(output.slice(output.lastIndexOf("Resources:")))?.[1] ?? 0);
   return {
-    created: count(/\+ (\d+) created/), updated: count(/~ (\d+) updated/), deleted: count(/- (\d+) deleted/),
-    replaced: count(/\+-(\d+) replaced/), unchanged: count(/(\d+) unchanged/),
+    created: count(/\+ (\d+) created/),
+    updated: count(/~ (\d+) updated/),
+    deleted: count(/- (\d+) deleted/),
+    replaced: count(/\+-(\d+) replaced/),
+    unchanged: count(/(\d+) unchanged/),
   };
 }
 
 /** Names of the resources that an update made, changed or took away. */
 export function touched(output: string): string[] {
-  const names = [...output.matchAll(/^ *(?:\+|~|-|\+-|\+\+|--) +\S+ +(\S+) +(?:created|updated|deleted|replaced)/gm)].map((m) => m[1]!);
+  const names = [
+    ...output.matchAll(/^ *(?:\+|~|-|\+-|\+\+|--) +\S+ +(\S+) +(?:created|updated|deleted|replaced)/gm),
+  ].map((m) => m[1]!);
   return [...new Set(names)].sort();
 }
 

@@ -1,4 +1,6 @@
-/** Golden files: what a generator wrote when it was last looked at. MESHBENCH_GOLDEN=write rewrites them; read the diff. */
+/**
+ * Golden files: what a generator wrote when it was last looked at. MESHBENCH_GOLDEN=write rewrites them; read the diff.
+ */
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,5 +15,9 @@ export function golden(name: string, text: string): void {
     return;
   }
   assert.ok(existsSync(path), `no golden file ${path}: write it with MESHBENCH_GOLDEN=write`);
-  assert.equal(text.endsWith("\n") ? text : `${text}\n`, readFileSync(path, "utf8"), `${name} is not what it was; MESHBENCH_GOLDEN=write takes the new text`);
+  assert.equal(
+    text.endsWith("\n") ? text : `${text}\n`,
+    readFileSync(path, "utf8"),
+    `${name} is not what it was; MESHBENCH_GOLDEN=write takes the new text`,
+  );
 }

@@ -1,10 +1,11 @@
 /** HAProxy's own judgement on the rendered file, and the health check against a stand-in for the database client. */
-import { after, before, test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, before, type TestContext, test } from "node:test";
 import { CHECK_PROGRAM } from "../../infra/proxies/haproxy-conf.ts";
 import { ensurePackages, type Packages } from "../support/debian.ts";
 import { FILES } from "./texts.ts";
@@ -12,10 +13,15 @@ import { FILES } from "./texts.ts";
 const dir = mkdtempSync(join(tmpdir(), "meshbench-haproxy-"));
 after(() => rmSync(dir, { recursive: true, force: true }));
 let packages: Packages;
-before(async () => { packages = await ensurePackages(["haproxy"]); });
+before(async () => {
+  packages = await ensurePackages(["haproxy"]);
+});
 
 function judge(t: TestContext, conf: string): ReturnType<typeof spawnSync> | undefined {
-  if (!packages.ok) { t.skip(`haproxy cannot be had: ${packages.reason}`); return undefined; }
+  if (!packages.ok) {
+    t.skip(`haproxy cannot be had: ${packages.reason}`);
+    return undefined;
+  }
   const path = join(dir, "test.cfg");
   writeFileSync(path, conf);
   return spawnSync("haproxy", ["-c", "-f", path], { encoding: "utf8" });
@@ -37,17 +43,38 @@ test("and refuses one with a mistake, so that the judgement above means somethin
 
 /** The check's answer when the client prints this; undefined: the client fails. */
 function answer(state: string | undefined): { status: string; headers: string; body: string; length: number } {
-  writeFileSync(join(dir, "mariadb"), state === undefined ? "#!/bin/bash\nexit 1\n" : `#!/bin/bash\necho "${state}"\n`, { mode: 0o755 });
-  const ran = spawnSync("bash", ["-c", CHECK_PROGRAM], { input: "GET / HTTP/1.0\r\n\r\n", encoding: "utf8", env: { ...process.env, PATH: `${dir}:${process.env["PATH"]}` } });
+  writeFileSync(
+    join(dir, "mariadb"),
+    state === undefined ? "#!/bin/bash\nexit 1\n" : `#!/bin/bash\necho "${state}"\n`,
+    { mode: 0o755 },
+  );
+  const ran = spawnSync("bash", ["-c", CHECK_PROGRAM], {
+    input: "GET / HTTP/1.0\r\n\r\n",
+    encoding: "utf8",
+    env: { ...process.env, PATH: `${dir}:${process.env["PATH"]}` },
+  });
   const [head = "", body = ""] = ran.stdout.split("\r\n\r\n");
-  return { status: head.split("\r\n")[0]!, headers: head, body, length: Number(/Content-Length: (\d+)/.exec(head)?.[1]) };
+  return {
+    status: head.split("\r\n")[0]!,
+    headers: head,
+    body,
+    length: Number(/Content-Length: (\d+)/.exec(head)?.[1]),
+  };
 }
 
 test("only a node that is Synced, ready and in the primary component is in service", () => {
   const good = answer("Synced ON Primary");
   assert.equal(good.status, "HTTP/1.0 200 OK");
   assert.equal(good.length, Buffer.byteLength(good.body));
-  for (const state of ["Donor/Desynced ON Primary", "Synced OFF Primary", "Synced ON non-Primary", "Joined ON Primary", "Initialized OFF Disconnected", "", undefined]) {
+  for (const state of [
+    "Donor/Desynced ON Primary",
+    "Synced OFF Primary",
+    "Synced ON non-Primary",
+    "Joined ON Primary",
+    "Initialized OFF Disconnected",
+    "",
+    undefined,
+  ]) {
     const bad = answer(state);
     assert.equal(bad.status, "HTTP/1.0 503 Service Unavailable", String(state));
     assert.equal(bad.length, Buffer.byteLength(bad.body), String(state));

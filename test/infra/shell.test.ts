@@ -1,10 +1,21 @@
 /** The pieces of bash that steps are made of, run for real in a folder of their own. */
-import { after, test } from "node:test";
+
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, test } from "node:test";
 import fc from "fast-check";
 import { ensurePackages, heredoc, writeFile } from "../../infra/scripts.ts";
 import { asRoot, shellQuote } from "../../infra/shell.ts";
@@ -12,8 +23,17 @@ import { asRoot, shellQuote } from "../../infra/shell.ts";
 const dir = mkdtempSync(join(tmpdir(), "meshbench-shell-"));
 after(() => rmSync(dir, { recursive: true, force: true }));
 
-function bash(script: string, input = "", env: Record<string, string> = {}): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync("bash", ["-c", `set -euo pipefail\n${script}`], { input, encoding: "utf8", cwd: dir, env: { ...process.env, ...env } });
+function bash(
+  script: string,
+  input = "",
+  env: Record<string, string> = {},
+): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync("bash", ["-c", `set -euo pipefail\n${script}`], {
+    input,
+    encoding: "utf8",
+    cwd: dir,
+    env: { ...process.env, ...env },
+  });
 }
 
 /** As the command provider runs a step: the command line by a shell, the rest on stdin. */
@@ -24,23 +44,42 @@ function step(script: string, input?: string): { status: number | null; stdout: 
 
 /** Any text that a file on a node could hold; a shell knows no NUL. */
 const text = fc.string({ unit: "grapheme", maxLength: 200 }).filter((s) => !s.includes("\0"));
-const nasty = fc.oneof(text, fc.constantFrom("$HOME `id` $(id) \\ \" ' !", "END_OF_FILE", "END_OF_FILE\nEND_OF_FILE_\n", "a\n\n\n", "", "EOF", "\\\n", "%s %d\n"));
+const nasty = fc.oneof(
+  text,
+  fc.constantFrom(
+    "$HOME `id` $(id) \\ \" ' !",
+    "END_OF_FILE",
+    "END_OF_FILE\nEND_OF_FILE_\n",
+    "a\n\n\n",
+    "",
+    "EOF",
+    "\\\n",
+    "%s %d\n",
+  ),
+);
 
 test("a quoted text reaches a program as it is", () => {
-  fc.assert(fc.property(nasty, (value) => {
-    assert.equal(bash(`printf '%s' ${shellQuote(value)}`).stdout, value);
-  }), { numRuns: 50 });
+  fc.assert(
+    fc.property(nasty, (value) => {
+      assert.equal(bash(`printf '%s' ${shellQuote(value)}`).stdout, value);
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test("a here-document gives back any text, with one line break at its end", () => {
-  fc.assert(fc.property(nasty, (value) => {
-    assert.equal(bash(`cat ${heredoc(value)}`).stdout, value.endsWith("\n") ? value : `${value}\n`);
-  }), { numRuns: 50 });
+  fc.assert(
+    fc.property(nasty, (value) => {
+      assert.equal(bash(`cat ${heredoc(value)}`).stdout, value.endsWith("\n") ? value : `${value}\n`);
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test("a file is written whole, with its mode, and says whether it changed", () => {
   const path = join(dir, "etc/deep/it's a file.conf");
-  const write = (content: string, mode?: string): string => bash(`changed=0\n${writeFile(path, content, mode)}\necho $changed`).stdout.trim();
+  const write = (content: string, mode?: string): string =>
+    bash(`changed=0\n${writeFile(path, content, mode)}\necho $changed`).stdout.trim();
   assert.equal(write("one\n"), "1");
   assert.equal(readFileSync(path, "utf8"), "one\n");
   assert.equal(statSync(path).mode & 0o777, 0o644);
@@ -54,7 +93,9 @@ test("a file that will be private is at no moment readable by others", () => {
   const path = join(dir, "private/key");
   const script = writeFile(path, "secret\n", "0600");
   // The mode that the new file has before chmod, and the caller's umask afterwards.
-  const seen = bash(`umask 022; changed=0\n${script.replace(`chmod 0600`, `stat -c %a ${path}.new; chmod 0600`)}\numask`);
+  const seen = bash(
+    `umask 022; changed=0\n${script.replace(`chmod 0600`, `stat -c %a ${path}.new; chmod 0600`)}\numask`,
+  );
   assert.equal(seen.stdout, "600\n0022\n");
 });
 

@@ -1,7 +1,7 @@
-import { test } from "node:test";
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
+import { test } from "node:test";
 import ssh2 from "ssh2";
 import { connect, HostKeyError } from "../../infra/benchmark/ssh.ts";
 
@@ -15,12 +15,18 @@ test("a server that hangs up in the middle of the handshake is an error, not a w
   await once(server, "listening");
   try {
     const { port } = server.address() as AddressInfo;
-    await assert.rejects(connect({ host: "127.0.0.1", port, user: "root", privateKey, hostKey }), /closed during the handshake|Connection lost|ECONNRESET/);
+    await assert.rejects(
+      connect({ host: "127.0.0.1", port, user: "root", privateKey, hostKey }),
+      /closed during the handshake|Connection lost|ECONNRESET/,
+    );
   } finally {
     server.close();
   }
 });
 
 test("a pinned key that cannot be read is said before anything is dialled", async () => {
-  await assert.rejects(connect({ host: "127.0.0.1", port: 1, user: "root", privateKey, hostKey: "nonsense" }), HostKeyError);
+  await assert.rejects(
+    connect({ host: "127.0.0.1", port: 1, user: "root", privateKey, hostKey: "nonsense" }),
+    HostKeyError,
+  );
 });

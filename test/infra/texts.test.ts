@@ -1,11 +1,11 @@
-import { after, test } from "node:test";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, test } from "node:test";
 import { ensurePackages } from "../support/debian.ts";
-import { golden, GOLDEN_DIR } from "./golden.ts";
+import { GOLDEN_DIR, golden } from "./golden.ts";
 import { FILES, PROGRAMS, SCRIPTS } from "./texts.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "meshbench-texts-"));
@@ -39,7 +39,11 @@ test("shellcheck finds no error in any script", async (t) => {
     writeFileSync(path, text.startsWith("#!") ? text : `#!/bin/bash\nset -euo pipefail\n${text}\n`);
     return path;
   });
-  const checked = spawnSync("shellcheck", ["--severity=warning", "--exclude=SC2034,SC1091,SC2043,SC1010", "--format=gcc", ...paths], { encoding: "utf8" });
+  const checked = spawnSync(
+    "shellcheck",
+    ["--severity=warning", "--exclude=SC2034,SC1091,SC2043,SC1010", "--format=gcc", ...paths],
+    { encoding: "utf8" },
+  );
   assert.equal(checked.stdout.replaceAll(`${dir}/`, ""), "");
   assert.equal(checked.status, 0, checked.stderr);
 });

@@ -1,26 +1,71 @@
-/** Every text that the program writes for a node, from one small topology. Golden and syntax tests both read this list. */
-import { CLOCK_SCRIPT, fetchSamplesScript, removeSamplesScript, SAMPLER, startSamplingScript } from "../../infra/benchmark/hosts.ts";
-import { installScript as runInstallScript, pollScript, restartScript, startScript } from "../../infra/benchmark/unit.ts";
+/**
+ * Every text that the program writes for a node, from one small topology. Golden and syntax tests both read this list.
+ */
+import {
+  CLOCK_SCRIPT,
+  fetchSamplesScript,
+  removeSamplesScript,
+  SAMPLER,
+  startSamplingScript,
+} from "../../infra/benchmark/hosts.ts";
+import {
+  pollScript,
+  restartScript,
+  installScript as runInstallScript,
+  startScript,
+} from "../../infra/benchmark/unit.ts";
 import { serverConf } from "../../infra/databases/galera-conf.ts";
-import { configureScript, enterScript, memberScript, readyScript, settingsScript, SST_ACCOUNT_SCRIPT, standaloneScript } from "../../infra/databases/galera-scripts.ts";
+import {
+  configureScript,
+  enterScript,
+  memberScript,
+  readyScript,
+  SST_ACCOUNT_SCRIPT,
+  settingsScript,
+  standaloneScript,
+} from "../../infra/databases/galera-scripts.ts";
 import { rttScript, serverScript, throughputScript } from "../../infra/mesh/measure.ts";
 import { wireguardConf } from "../../infra/mesh/plan.ts";
 import { interfaceScript, keyScript, reachScript } from "../../infra/mesh/wireguard.ts";
-import { CHECK_PROGRAM, CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "../../infra/proxies/haproxy-conf.ts";
 import { checkScript, haproxyScript } from "../../infra/proxies/haproxy.ts";
+import { CHECK_PROGRAM, CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "../../infra/proxies/haproxy-conf.ts";
 import { accountsScript, maxscaleConf } from "../../infra/proxies/maxscale-conf.ts";
 import { installScript } from "../../infra/proxies/maxscale-install.ts";
 import { COUNTERS_PROGRAM, serviceScript, UNIT } from "../../infra/proxies/maxscale-scripts.ts";
 
-const PEERS = [{ name: "east-2", meshAddress: "10.99.0.2", begins: true }, { name: "west-1", meshAddress: "10.99.0.33", begins: false }];
-const SERVERS = [{ name: "east-1", address: "10.99.0.1" }, { name: "east-2", address: "10.99.0.2" }, { name: "west-1", address: "10.99.0.33" }];
+const PEERS = [
+  { name: "east-2", meshAddress: "10.99.0.2", begins: true },
+  { name: "west-1", meshAddress: "10.99.0.33", begins: false },
+];
+const SERVERS = [
+  { name: "east-1", address: "10.99.0.1" },
+  { name: "east-2", address: "10.99.0.2" },
+  { name: "west-1", address: "10.99.0.33" },
+];
 const DATABASE = { engine: "galera" as const, options: {}, variables: {}, sstMethod: "rsync" as const };
-const SERVER = { nodeName: "east-1", meshAddress: "10.99.0.1", clusterName: "meshbench-test", members: SERVERS.map((s) => s.address), segment: 0, maxConnections: 151 };
-const WIREGUARD = wireguardConf({ meshAddress: "10.99.0.1" }, [
-  { name: "east-2", allowedIp: "10.99.0.2/32", endpoint: "192.0.2.2:51820", publicKey: "PEER2=" },
-  { name: "west-1", allowedIp: "10.99.0.33/32", endpoint: "198.51.100.1:51820", keepaliveSeconds: 25, publicKey: "PEER3=" },
-  { name: "home-1", allowedIp: "10.99.0.49/32", publicKey: "PEER4=" },
-], { port: 51820, mtu: 1420 });
+const SERVER = {
+  nodeName: "east-1",
+  meshAddress: "10.99.0.1",
+  clusterName: "meshbench-test",
+  members: SERVERS.map((s) => s.address),
+  segment: 0,
+  maxConnections: 151,
+};
+const WIREGUARD = wireguardConf(
+  { meshAddress: "10.99.0.1" },
+  [
+    { name: "east-2", allowedIp: "10.99.0.2/32", endpoint: "192.0.2.2:51820", publicKey: "PEER2=" },
+    {
+      name: "west-1",
+      allowedIp: "10.99.0.33/32",
+      endpoint: "198.51.100.1:51820",
+      keepaliveSeconds: 25,
+      publicKey: "PEER3=",
+    },
+    { name: "home-1", allowedIp: "10.99.0.49/32", publicKey: "PEER4=" },
+  ],
+  { port: 51820, mtu: 1420 },
+);
 export const MAXSCALE = maxscaleConf({ bind: "10.99.0.14", servers: SERVERS, monitor: {}, service: {} });
 const SHA = "0123456789ab".padEnd(64, "0");
 
@@ -28,9 +73,15 @@ const SHA = "0123456789ab".padEnd(64, "0");
 export const FILES: Record<string, string> = {
   "wireguard.conf": WIREGUARD,
   "galera.cnf": serverConf(SERVER, DATABASE),
-  "galera-tuned.cnf": serverConf({ ...SERVER, segment: 2, maxConnections: 400 }, {
-    ...DATABASE, sstMethod: "mariabackup", options: { "evs.suspect_timeout": "PT2S", "gcs.fc_limit": "1000K" }, variables: { max_connections: "500", innodb_buffer_pool_size: "1G" },
-  }),
+  "galera-tuned.cnf": serverConf(
+    { ...SERVER, segment: 2, maxConnections: 400 },
+    {
+      ...DATABASE,
+      sstMethod: "mariabackup",
+      options: { "evs.suspect_timeout": "PT2S", "gcs.fc_limit": "1000K" },
+      variables: { max_connections: "500", innodb_buffer_pool_size: "1G" },
+    },
+  ),
   "standalone.cnf": serverConf({ ...SERVER, members: [] }, { ...DATABASE, engine: "mariadb" }),
   "haproxy.cfg": haproxyConf("10.99.0.14", SERVERS, 46, true),
   "haproxy-standalone.cfg": haproxyConf("10.99.0.14", SERVERS.slice(0, 1), 46, false),
@@ -38,7 +89,10 @@ export const FILES: Record<string, string> = {
   "check.service": CHECK_SERVICE_UNIT,
   "maxscale.cnf": MAXSCALE,
   "maxscale-tuned.cnf": maxscaleConf({
-    bind: "10.99.0.14", servers: SERVERS, monitor: { monitor_interval: "500ms", use_priority: "true" }, service: { transaction_replay: "true", master_accept_reads: "true" },
+    bind: "10.99.0.14",
+    servers: SERVERS,
+    monitor: { monitor_interval: "500ms", use_priority: "true" },
+    service: { transaction_replay: "true", master_accept_reads: "true" },
   }),
   "maxscale.service": UNIT,
 };
@@ -58,16 +112,39 @@ export const SCRIPTS: Record<string, string> = {
   "galera-member.sh": memberScript(1800),
   "galera-settings.sh": settingsScript("abcdef0123456789", 1800),
   "galera-sst-account.sh": SST_ACCOUNT_SCRIPT,
-  "galera-ready.sh": readyScript({ size: 3, user: "meshbench", database: "sbtest", network: "10.99.0.%", galera: true, timeoutSeconds: 120 }),
+  "galera-ready.sh": readyScript({
+    size: 3,
+    user: "meshbench",
+    database: "sbtest",
+    network: "10.99.0.%",
+    galera: true,
+    timeoutSeconds: 120,
+  }),
   "standalone.sh": standaloneScript(120),
-  "standalone-ready.sh": readyScript({ size: 1, user: "meshbench", database: "sbtest", network: "10.99.0.%", galera: false, timeoutSeconds: 120 }),
+  "standalone-ready.sh": readyScript({
+    size: 1,
+    user: "meshbench",
+    database: "sbtest",
+    network: "10.99.0.%",
+    galera: false,
+    timeoutSeconds: 120,
+  }),
   "haproxy-check.sh": checkScript("10.99.0.1"),
   "haproxy.sh": haproxyScript(haproxyConf("10.99.0.14", SERVERS, 46, true), 3),
   "maxscale-accounts.sh": accountsScript("10.99.0.%", {}),
   "maxscale-accounts-donors.sh": accountsScript("10.99.0.%", { set_donor_nodes: "true" }),
   "maxscale-install-vendor.sh": installScript({ kind: "vendor", version: "24.02.5" }),
-  "maxscale-install-deb.sh": installScript({ kind: "deb", path: "/opt/meshbench/maxscale-0123456789ab.deb", version: "24.02.5" }),
-  "maxscale-install-tree.sh": installScript({ kind: "tree", path: "/opt/meshbench/maxscale-0123456789ab.tar.zst", sha256: SHA, version: "24.02.5" }),
+  "maxscale-install-deb.sh": installScript({
+    kind: "deb",
+    path: "/opt/meshbench/maxscale-0123456789ab.deb",
+    version: "24.02.5",
+  }),
+  "maxscale-install-tree.sh": installScript({
+    kind: "tree",
+    path: "/opt/meshbench/maxscale-0123456789ab.tar.zst",
+    sha256: SHA,
+    version: "24.02.5",
+  }),
   "maxscale.sh": serviceScript({ bind: "10.99.0.14", conf: MAXSCALE, servers: 3 }),
   "run-install.sh": runInstallScript("0123456789ab", "/opt/meshbench/node-1", "/opt/meshbench/load-1.mjs"),
   "run-start.sh": startScript("0123456789ab"),
@@ -80,4 +157,8 @@ export const SCRIPTS: Record<string, string> = {
 };
 
 /** Programs that stay on a node. */
-export const PROGRAMS: Record<string, string> = { "hosts-sampler": SAMPLER, "in-service": CHECK_PROGRAM, "proxy-counters": COUNTERS_PROGRAM };
+export const PROGRAMS: Record<string, string> = {
+  "hosts-sampler": SAMPLER,
+  "in-service": CHECK_PROGRAM,
+  "proxy-counters": COUNTERS_PROGRAM,
+};

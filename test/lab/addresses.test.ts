@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
+  chooseBlock,
   FIRST_HOST,
   LAST_HOST,
   MAX_SITES,
-  POOL,
-  chooseBlock,
   names,
   nodeAddress,
   operatorAddresses,
   overlaps,
+  POOL,
   parseRange,
   siteAddresses,
 } from "../../lab/addresses.ts";

@@ -1,5 +1,5 @@
 /** Runs the lab's command line as a user would, for tests on real nodes. */
-import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { check } from "../../lab/check.ts";
@@ -34,7 +34,10 @@ export async function lab<T = any>(args: string[], input?: unknown): Promise<T> 
   return JSON.parse(stdout) as T;
 }
 
-/** Runs a command inside the node whose process 1 has this pid, whatever its exit code; what `lab node exec` does, without starting Node. */
+/**
+ * Runs a command inside the node whose process 1 has this pid, whatever its exit code; what `lab node exec` does,
+ * without starting Node.
+ */
 export const inNode = (pid: number, ...command: string[]): Promise<Ended> =>
   collect(
     spawn("nsenter", [`--target=${pid}`, "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--", ...command]),

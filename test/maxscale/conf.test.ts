@@ -1,22 +1,36 @@
 /** MaxScale's file, its parameters, and what is read back from REST. */
-import { after, test } from "node:test";
+
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, test } from "node:test";
 import { checkMaxscaleOptions } from "../../infra/config/maxscale-options.ts";
 import { archiveProblem, archiveShipment } from "../../infra/proxies/archive.ts";
-import { accountsScript, maxscaleConf, MONITOR_PASSWORD, SERVICE_PASSWORD } from "../../infra/proxies/maxscale-conf.ts";
+import { accountsScript, MONITOR_PASSWORD, maxscaleConf, SERVICE_PASSWORD } from "../../infra/proxies/maxscale-conf.ts";
 import { countersBetween, parseFacts } from "../../infra/proxies/maxscale-facts.ts";
 import { problemsOf, warningsOf } from "../infra/config.ts";
 
-const SERVERS = [{ name: "east-1", address: "10.99.0.1" }, { name: "east-2", address: "10.99.0.2" }];
+const SERVERS = [
+  { name: "east-1", address: "10.99.0.1" },
+  { name: "east-2", address: "10.99.0.2" },
+];
 const sections = (text: string): Record<string, Record<string, string>> =>
-  Object.fromEntries(text.split(/^\[/m).slice(1).map((part) => {
-    const [name, ...lines] = part.split("\n");
-    return [name!.replace("]", ""), Object.fromEntries(lines.filter(Boolean).map((l) => [l.slice(0, l.indexOf("=")), l.slice(l.indexOf("=") + 1)]))];
-  }));
+  Object.fromEntries(
+    text
+      .split(/^\[/m)
+      .slice(1)
+      .map((part) => {
+        const [name, ...lines] = part.split("\n");
+        return [
+          name!.replace("]", ""),
+          Object.fromEntries(
+            lines.filter(Boolean).map((l) => [l.slice(0, l.indexOf("=")), l.slice(l.indexOf("=") + 1)]),
+          ),
+        ];
+      }),
+  );
 
 test("a primary does not take its role back, the monitor's interval is written out", () => {
   const { monitor } = sections(maxscaleConf({ bind: "10.99.0.14", servers: SERVERS, monitor: {}, service: {} }));
@@ -27,7 +41,12 @@ test("a primary does not take its role back, the monitor's interval is written o
 });
 
 test("what the configuration gives wins over the defaults, by its own name and once", () => {
-  const text = maxscaleConf({ bind: "10.99.0.14", servers: SERVERS, monitor: { monitor_interval: "500ms", disable_master_failback: "false" }, service: { transaction_replay: "true" } });
+  const text = maxscaleConf({
+    bind: "10.99.0.14",
+    servers: SERVERS,
+    monitor: { monitor_interval: "500ms", disable_master_failback: "false" },
+    service: { transaction_replay: "true" },
+  });
   const all = sections(text);
   assert.equal(all["monitor"]!["monitor_interval"], "500ms");
   assert.equal(all["monitor"]!["disable_master_failback"], "false");
@@ -54,23 +73,45 @@ test("the service reads all seven account tables, the monitor gets no more than 
     assert.match(script, new RegExp(`GRANT SELECT ON mysql\\.${table} TO 'maxscale_service'@'10\\.99\\.0\\.%'`));
   assert.match(script, /GRANT SHOW DATABASES ON \*\.\* TO 'maxscale_service'/);
   assert.doesNotMatch(script, /SUPER|ALL PRIVILEGES|GRANT ALL/);
-  assert.match(accountsScript("10.99.0.%", { set_donor_nodes: "true" }), /GRANT SUPER, REPLICATION CLIENT ON \*\.\* TO 'maxscale_monitor'/);
+  assert.match(
+    accountsScript("10.99.0.%", { set_donor_nodes: "true" }),
+    /GRANT SUPER, REPLICATION CLIENT ON \*\.\* TO 'maxscale_monitor'/,
+  );
 });
 
-const check = (monitor: Record<string, string>, service: Record<string, string> = {}, version = "24.02.5"): string[] => checkMaxscaleOptions({ monitor, service, version }).problems;
+const check = (monitor: Record<string, string>, service: Record<string, string> = {}, version = "24.02.5"): string[] =>
+  checkMaxscaleOptions({ monitor, service, version }).problems;
 
 test("parameters as the manual has them pass", () => {
-  assert.deepEqual(check({ monitor_interval: "500ms", backend_connect_timeout: "1s", use_priority: "true", available_when_donor: "on" }, {
-    transaction_replay: "true", transaction_replay_max_size: "1Mi", transaction_replay_timeout: "30s", master_failure_mode: "fail_on_write", causal_reads: "none",
-    max_slave_connections: "50%", slave_selection_criteria: "adaptive_routing", retain_last_statements: "10", connection_keepalive: "300s",
-  }), []);
+  assert.deepEqual(
+    check(
+      { monitor_interval: "500ms", backend_connect_timeout: "1s", use_priority: "true", available_when_donor: "on" },
+      {
+        transaction_replay: "true",
+        transaction_replay_max_size: "1Mi",
+        transaction_replay_timeout: "30s",
+        master_failure_mode: "fail_on_write",
+        causal_reads: "none",
+        max_slave_connections: "50%",
+        slave_selection_criteria: "adaptive_routing",
+        retain_last_statements: "10",
+        connection_keepalive: "300s",
+      },
+    ),
+    [],
+  );
 });
 
 const REFUSED: [Record<string, string>, Record<string, string>, string, RegExp][] = [
   [{}, { router_options: "master_accept_reads=true" }, "meshbench:proxy.service.router_options", /by their own names/],
   [{ auto_failover: "true" }, {}, "meshbench:proxy.monitor.auto_failover", /mariadbmon/],
   [{ failcount: "5" }, {}, "meshbench:proxy.monitor.failcount", /mariadbmon/],
-  [{ monitor_intervall: "2s" }, {}, "meshbench:proxy.monitor.monitor_intervall", /no parameter of galeramon.*monitor_interval/],
+  [
+    { monitor_intervall: "2s" },
+    {},
+    "meshbench:proxy.monitor.monitor_intervall",
+    /no parameter of galeramon.*monitor_interval/,
+  ],
   [{}, { monitor_interval: "2s" }, "meshbench:proxy.service.monitor_interval", /no parameter of readwritesplit/],
   [{ monitor_interval: "2000" }, {}, "meshbench:proxy.monitor.monitor_interval", /"2000".*unit/],
   [{ backend_connect_timeout: "1500ms" }, {}, "meshbench:proxy.monitor.backend_connect_timeout", /whole seconds/],
@@ -100,7 +141,12 @@ test("another release may have parameters that 24.02 has not: its own check on t
 });
 
 test("what would silently have no effect is a warning", () => {
-  const warnings = warningsOf({ proxy: { kind: "maxscale", service: { transaction_replay: true, master_failure_mode: "error_on_write", causal_reads: "local" } } });
+  const warnings = warningsOf({
+    proxy: {
+      kind: "maxscale",
+      service: { transaction_replay: true, master_failure_mode: "error_on_write", causal_reads: "local" },
+    },
+  });
   assert.ok(warnings.some((w) => w.includes("transaction_replay") && w.includes("error_on_write")));
   assert.ok(warnings.some((w) => w.includes("causal_reads") && w.includes("wsrep_sync_wait")));
 });
@@ -114,35 +160,73 @@ test("an archive that is not there, of another kind or of other content is named
   const sha256 = createHash("sha256").update("content").digest("hex");
   assert.equal(await archiveProblem({ path, sha256 }, "/"), undefined);
   assert.equal(await archiveProblem({ path: "maxscale.tar.zst", sha256 }, dir), undefined, "relative to the checkout");
-  assert.match((await archiveProblem({ path: join(dir, "none.deb"), sha256 }, "/"))!, /^meshbench:proxy\.archive\.path is .*no file/);
+  assert.match(
+    (await archiveProblem({ path: join(dir, "none.deb"), sha256 }, "/"))!,
+    /^meshbench:proxy\.archive\.path is .*no file/,
+  );
   assert.match((await archiveProblem({ path: dir, sha256 }, "/"))!, /^meshbench:proxy\.archive\.path/);
   writeFileSync(join(dir, "maxscale.rpm"), "content");
-  assert.match((await archiveProblem({ path: join(dir, "maxscale.rpm"), sha256 }, "/"))!, /\.deb package or a tree packed as \.tar\.zst/);
-  assert.equal(await archiveProblem({ path, sha256: "0".repeat(64) }, "/"), `meshbench:proxy.archive.sha256 is ${"0".repeat(64)}, but ${path} has ${sha256}`);
+  assert.match(
+    (await archiveProblem({ path: join(dir, "maxscale.rpm"), sha256 }, "/"))!,
+    /\.deb package or a tree packed as \.tar\.zst/,
+  );
+  assert.equal(
+    await archiveProblem({ path, sha256: "0".repeat(64) }, "/"),
+    `meshbench:proxy.archive.sha256 is ${"0".repeat(64)}, but ${path} has ${sha256}`,
+  );
 });
 
 test("an archive's name on the node carries its content's hash", () => {
   const sha256 = "0123456789abcdef".repeat(4);
-  assert.equal(archiveShipment({ path: "/x/m.tar.zst", sha256 }, "/").target, "/opt/meshbench/maxscale-0123456789ab.tar.zst");
+  assert.equal(
+    archiveShipment({ path: "/x/m.tar.zst", sha256 }, "/").target,
+    "/opt/meshbench/maxscale-0123456789ab.tar.zst",
+  );
   assert.equal(archiveShipment({ path: "/x/m.deb", sha256 }, "/").target, "/opt/meshbench/maxscale-0123456789ab.deb");
 });
 
 test("facts are what REST says is in force, without the accounts", () => {
-  const facts = parseFacts(JSON.stringify({
-    maxscale: { data: { id: "maxscale", attributes: { version: "24.02.4", commit: "f72af992" } } },
-    servers: { data: [{ id: "east-1", attributes: { state: "Master, Synced, Running" } }, { id: "east-2", attributes: { state: "Slave, Synced, Running" } }] },
-    monitor: { data: { id: "monitor", attributes: { parameters: { monitor_interval: "2000ms", user: "u", password: "*****", script: null } } } },
-    service: { data: { id: "splitter", attributes: { parameters: { transaction_replay: true, delayed_retry: true, user: "u", password: "*****" } } } },
-  }));
+  const facts = parseFacts(
+    JSON.stringify({
+      maxscale: { data: { id: "maxscale", attributes: { version: "24.02.4", commit: "f72af992" } } },
+      servers: {
+        data: [
+          { id: "east-1", attributes: { state: "Master, Synced, Running" } },
+          { id: "east-2", attributes: { state: "Slave, Synced, Running" } },
+        ],
+      },
+      monitor: {
+        data: {
+          id: "monitor",
+          attributes: { parameters: { monitor_interval: "2000ms", user: "u", password: "*****", script: null } },
+        },
+      },
+      service: {
+        data: {
+          id: "splitter",
+          attributes: { parameters: { transaction_replay: true, delayed_retry: true, user: "u", password: "*****" } },
+        },
+      },
+    }),
+  );
   assert.deepEqual(facts, {
     version: "24.02.4",
-    servers: [{ name: "east-1", state: "Master, Synced, Running" }, { name: "east-2", state: "Slave, Synced, Running" }],
+    servers: [
+      { name: "east-1", state: "Master, Synced, Running" },
+      { name: "east-2", state: "Slave, Synced, Running" },
+    ],
     inForce: { monitor: { monitor_interval: "2000ms" }, service: { transaction_replay: true, delayed_retry: true } },
   });
 });
 
 test("two readings of the counters tell what came in between, also over a restart", () => {
-  assert.deepEqual(countersBetween({ route_master: 10, route_slave: 5 }, { route_master: 14, route_slave: 25 }), { route_master: 4, route_slave: 20 });
+  assert.deepEqual(countersBetween({ route_master: 10, route_slave: 5 }, { route_master: 14, route_slave: 25 }), {
+    route_master: 4,
+    route_slave: 20,
+  });
   assert.deepEqual(countersBetween({}, { route_master: 3 }), { route_master: 3 });
-  assert.deepEqual(countersBetween({ route_master: 100, route_slave: 5 }, { route_master: 7, route_slave: 9 }), { route_master: 7, route_slave: 9 });
+  assert.deepEqual(countersBetween({ route_master: 100, route_slave: 5 }, { route_master: 7, route_slave: 9 }), {
+    route_master: 7,
+    route_slave: 9,
+  });
 });

@@ -1,30 +1,57 @@
 /** MaxScale's own judgement on the rendered files, and on which parameters it has. */
-import { after, before, test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FILES } from "../infra/texts.ts";
-import { MAXSCALE_PARAMETERS, type Kind } from "../../infra/config/maxscale-options.ts";
+import { after, before, type TestContext, test } from "node:test";
+import { type Kind, MAXSCALE_PARAMETERS } from "../../infra/config/maxscale-options.ts";
 import { maxscaleConf } from "../../infra/proxies/maxscale-conf.ts";
+import { FILES } from "../infra/texts.ts";
 import { givenArchive, unpack } from "./archive.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "meshbench-maxscale-"));
 after(() => rmSync(dir, { recursive: true, force: true }));
 const archive = givenArchive();
 let maxscale: ReturnType<typeof unpack>;
-before(() => { if (archive.ok) { chmodSync(dir, 0o755); maxscale = unpack(archive.path, dir); } });
+before(() => {
+  if (archive.ok) {
+    chmodSync(dir, 0o755);
+    maxscale = unpack(archive.path, dir);
+  }
+});
 
 function judge(t: TestContext, conf: string): { status: number | null; output: string } | undefined {
-  if (!archive.ok) { t.skip(archive.reason); return undefined; }
-  if (!maxscale) { t.skip("NOT RUN: a package is not unpacked here, only a tree is"); return undefined; }
+  if (!archive.ok) {
+    t.skip(archive.reason);
+    return undefined;
+  }
+  if (!maxscale) {
+    t.skip("NOT RUN: a package is not unpacked here, only a tree is");
+    return undefined;
+  }
   const path = join(dir, "test.cnf");
   writeFileSync(path, conf);
   for (const folder of ["data", "cache", "run", "log"]) mkdirSync(join(dir, folder), { recursive: true });
-  const ran = spawnSync(maxscale.command, [...maxscale.args, "--config-check", "--log=stdout", ...(process.getuid?.() === 0 ? ["--user=root"] : []), `--config=${path}`,
-    `--datadir=${dir}/data`, `--cachedir=${dir}/cache`, `--piddir=${dir}/run`, `--logdir=${dir}/log`, `--persistdir=${dir}/data`, `--language=${dir}/data`, `--module_configdir=${dir}/data`],
-  { encoding: "utf8", env: maxscale.env });
+  const ran = spawnSync(
+    maxscale.command,
+    [
+      ...maxscale.args,
+      "--config-check",
+      "--log=stdout",
+      ...(process.getuid?.() === 0 ? ["--user=root"] : []),
+      `--config=${path}`,
+      `--datadir=${dir}/data`,
+      `--cachedir=${dir}/cache`,
+      `--piddir=${dir}/run`,
+      `--logdir=${dir}/log`,
+      `--persistdir=${dir}/data`,
+      `--language=${dir}/data`,
+      `--module_configdir=${dir}/data`,
+    ],
+    { encoding: "utf8", env: maxscale.env },
+  );
   return { status: ran.status, output: `${ran.stdout}${ran.stderr}` };
 }
 
@@ -57,9 +84,27 @@ for (const [what, monitor, service] of REFUSED) {
 }
 
 test("MaxScale knows every parameter that the configuration's check lets through", (t) => {
-  const values: Record<string, string> = { bool: "false", count: "1", seconds: "5s", milliseconds: "2000ms", size: "1Mi", text: "" };
+  const values: Record<string, string> = {
+    bool: "false",
+    count: "1",
+    seconds: "5s",
+    milliseconds: "2000ms",
+    size: "1Mi",
+    text: "",
+  };
   // A text has a form of its own each: none is given, the name alone is what is asked about.
-  const filled = (kinds: Record<string, Kind>): Record<string, string> => Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, typeof kind === "string" ? values[kind]! : kind[0]!]));
-  const judged = judge(t, maxscaleConf({ bind: "10.99.0.14", servers: SERVERS, monitor: filled(MAXSCALE_PARAMETERS.monitor), service: filled(MAXSCALE_PARAMETERS.service) }));
+  const filled = (kinds: Record<string, Kind>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(kinds).map(([name, kind]) => [name, typeof kind === "string" ? values[kind]! : kind[0]!]),
+    );
+  const judged = judge(
+    t,
+    maxscaleConf({
+      bind: "10.99.0.14",
+      servers: SERVERS,
+      monitor: filled(MAXSCALE_PARAMETERS.monitor),
+      service: filled(MAXSCALE_PARAMETERS.service),
+    }),
+  );
   if (judged) assert.doesNotMatch(judged.output, /unrecognized|unknown/i, judged.output);
 });

@@ -1,9 +1,10 @@
 /** What is said about a Proxmox or ssh site before anything is created: one sentence per mistake. */
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import fc from "fast-check";
-import { checkConfig } from "../../infra/config/check.ts";
 import { formatAddress, networkOf, overlap, parseAddress, parseCidr } from "../../infra/config/addresses.ts";
+import { checkConfig } from "../../infra/config/check.ts";
 import type { ProxmoxSite } from "../../infra/config/proxmox.ts";
 import { guestName, planGuests } from "../../infra/sites/proxmox-plan.ts";
 import { planNodes } from "../../infra/topology.ts";
@@ -13,19 +14,31 @@ const TOKEN = "meshbench@pve!bench=11111111-2222-3333-4444-555555555555";
 const good = { endpoint: "https://pve.example.org:8006", address: "192.168.1.40/24", gateway: "192.168.1.1" };
 
 function problems(site: object, more: object = {}): string[] {
-  const checked = checkConfig(proxmoxOnly({ ...good, ...site }, { proxmoxToken: TOKEN, ...more }) as unknown as Record<string, unknown>);
+  const checked = checkConfig(
+    proxmoxOnly({ ...good, ...site }, { proxmoxToken: TOKEN, ...more }) as unknown as Record<string, unknown>,
+  );
   return "problems" in checked ? checked.problems : [];
 }
 
 test("the shipped stack with what a user sets is accepted", () => assert.deepEqual(problems({}), []));
 
 const cases: [string, object, object, RegExp][] = [
-  ["http", { endpoint: "http://pve:8006" }, {}, /sites\[0\]\.endpoint is "http:\/\/pve:8006": Proxmox serves its API over https only/],
+  [
+    "http",
+    { endpoint: "http://pve:8006" },
+    {},
+    /sites\[0\]\.endpoint is "http:\/\/pve:8006": Proxmox serves its API over https only/,
+  ],
   ["no scheme", { endpoint: "pve:8006" }, {}, /allowed is https:\/\/, a host and a port/],
   ["a path in the endpoint", { endpoint: "https://pve:8006/api2" }, {}, /no path/],
   ["no token", {}, { proxmoxToken: undefined }, /proxmoxToken is missing: set it with `config set --secret/],
   ["no token for this site", {}, { proxmoxToken: { other: TOKEN } }, /proxmoxToken is missing/],
-  ["a token of another form", {}, { proxmoxToken: "hush-hush" }, /proxmoxToken is no API token, allowed is USER@REALM!ID=SECRET/],
+  [
+    "a token of another form",
+    {},
+    { proxmoxToken: "hush-hush" },
+    /proxmoxToken is no API token, allowed is USER@REALM!ID=SECRET/,
+  ],
   ["no address", { address: undefined }, {}, /sites\[0\]\.address is missing: "dhcp", or/],
   ["an address without mask", { address: "192.168.1.40" }, {}, /address is "192\.168\.1\.40", allowed is/],
   ["a range that leaves the network", { address: "192.168.1.250/24" }, {}, /the 13 addresses after it must lie inside/],
@@ -34,24 +47,86 @@ const cases: [string, object, object, RegExp][] = [
   ["a name server by name", { dns: ["dns.example.org"] }, {}, /dns\[0\] is "dns\.example\.org", allowed is an address/],
   ["DHCP for VMs without agent", { address: "dhcp" }, {}, /only a guest agent could tell the address/],
   ["an agent in a container", { guest: "lxc", agent: true }, {}, /a container has no guest agent/],
-  ["snippets without a storage", { hostKeys: "snippets" }, {}, /snippets must name a storage with content type snippets/],
-  ["a storage for snippets that nobody uses", { snippets: "local" }, {}, /snippets are used with hostKeys "snippets" only/],
-  ["the device without root's password", { guest: "lxc", wireguard: "tun" }, {}, /proxmoxPassword is missing: .*only root@pam with its password/],
-  ["a latest image", { image: { url: "https://x.example/latest/d.qcow2", checksum: "0".repeat(64) } }, {}, /points to "latest"/],
-  ["a profile that is not there", { storage: "slog" }, {}, /storage names "slog", allowed is one of meshbench:sites\[0\]\.profiles: none are given/],
-  ["too few profiles", { profiles: { a: {} }, storage: ["a"] }, {}, /storage lists 1 profiles, allowed is one for all or one for each of 3 nodes/],
+  [
+    "snippets without a storage",
+    { hostKeys: "snippets" },
+    {},
+    /snippets must name a storage with content type snippets/,
+  ],
+  [
+    "a storage for snippets that nobody uses",
+    { snippets: "local" },
+    {},
+    /snippets are used with hostKeys "snippets" only/,
+  ],
+  [
+    "the device without root's password",
+    { guest: "lxc", wireguard: "tun" },
+    {},
+    /proxmoxPassword is missing: .*only root@pam with its password/,
+  ],
+  [
+    "a latest image",
+    { image: { url: "https://x.example/latest/d.qcow2", checksum: "0".repeat(64) } },
+    {},
+    /points to "latest"/,
+  ],
+  [
+    "a profile that is not there",
+    { storage: "slog" },
+    {},
+    /storage names "slog", allowed is one of meshbench:sites\[0\]\.profiles: none are given/,
+  ],
+  [
+    "too few profiles",
+    { profiles: { a: {} }, storage: ["a"] },
+    {},
+    /storage lists 1 profiles, allowed is one for all or one for each of 3 nodes/,
+  ],
   ["a public address behind NAT", { publicAddress: "203.0.113.1" }, {}, /nodes behind NAT have none/],
-  ["a small disk", { diskGb: 8 }, { profile: { data: { tables: 10, tableSize: 5_000_000 }, steps: [{ workload: "oltp_read_only", threads: 1 }] } }, /diskGb is 8, but .* rows .* need \d+/],
-  ["a small data disk", { profiles: { a: { sizeGb: 8 } }, storage: "a" }, { profile: { data: { tables: 10, tableSize: 5_000_000 }, steps: [{ workload: "oltp_read_only", threads: 1 }] } }, /profiles\.a\.sizeGb is 8, but/],
-  ["the mesh over the LAN", { address: "10.99.0.40/24", gateway: "10.99.0.1" }, {}, /overlaps meshbench:mesh\.network 10\.99\.0\.0\/24/],
+  [
+    "a small disk",
+    { diskGb: 8 },
+    { profile: { data: { tables: 10, tableSize: 5_000_000 }, steps: [{ workload: "oltp_read_only", threads: 1 }] } },
+    /diskGb is 8, but .* rows .* need \d+/,
+  ],
+  [
+    "a small data disk",
+    { profiles: { a: { sizeGb: 8 } }, storage: "a" },
+    { profile: { data: { tables: 10, tableSize: 5_000_000 }, steps: [{ workload: "oltp_read_only", threads: 1 }] } },
+    /profiles\.a\.sizeGb is 8, but/,
+  ],
+  [
+    "the mesh over the LAN",
+    { address: "10.99.0.40/24", gateway: "10.99.0.1" },
+    {},
+    /overlaps meshbench:mesh\.network 10\.99\.0\.0\/24/,
+  ],
 ];
 test("everything that a user has not set is said at once, and so is what is wrong beside it", () => {
-  const named = (site: object, more: object): string[] => problems(site, more).map((p) => p.split(" ")[0]!.replace("meshbench:sites[0].", ""));
+  const named = (site: object, more: object): string[] =>
+    problems(site, more).map((p) => p.split(" ")[0]!.replace("meshbench:sites[0].", ""));
   const nothing = { endpoint: undefined, address: undefined, gateway: undefined };
-  assert.deepEqual(named(nothing, { proxmoxToken: undefined }), ["endpoint", "meshbench:proxmoxToken", "address", "gateway"]);
-  assert.deepEqual(named({ ...nothing, gateway: "router", dns: ["dns"], publicAddress: "here" }, {}), ["endpoint", "address", "gateway", "dns[0]", "publicAddress", "publicAddress"]);
+  assert.deepEqual(named(nothing, { proxmoxToken: undefined }), [
+    "endpoint",
+    "meshbench:proxmoxToken",
+    "address",
+    "gateway",
+  ]);
+  assert.deepEqual(named({ ...nothing, gateway: "router", dns: ["dns"], publicAddress: "here" }, {}), [
+    "endpoint",
+    "address",
+    "gateway",
+    "dns[0]",
+    "publicAddress",
+    "publicAddress",
+  ]);
   assert.deepEqual(named({ address: "192.168.1.40", gateway: undefined }, {}), ["address", "gateway"]);
-  assert.deepEqual(named({ guest: "lxc", address: "dhcp", gateway: undefined }, {}), [], "who asks a DHCP server needs no router's address");
+  assert.deepEqual(
+    named({ guest: "lxc", address: "dhcp", gateway: undefined }, {}),
+    [],
+    "who asks a DHCP server needs no router's address",
+  );
 });
 
 for (const [name, site, more, expected] of cases) {
@@ -71,45 +146,108 @@ const two = (one: object, other: object): string[] => {
 };
 
 test("two sites with overlapping networks, and two behind NAT, are refused", () => {
-  assert.match(two({ nat: false }, {})[0]!, /stands in 192\.168\.1\.40\/24 and meshbench:sites\[0\] in 192\.168\.1\.40\/24, which overlap/);
+  assert.match(
+    two({ nat: false }, {})[0]!,
+    /stands in 192\.168\.1\.40\/24 and meshbench:sites\[0\] in 192\.168\.1\.40\/24, which overlap/,
+  );
   const apart = { address: "192.168.2.40/24", gateway: "192.168.2.1" };
-  assert.deepEqual(two({}, apart), ['sites "home" and "attic" are both behind NAT: neither can call the other; one of them needs nat false and an address that the other reaches']);
+  assert.deepEqual(two({}, apart), [
+    'sites "home" and "attic" are both behind NAT: neither can call the other; one of them needs nat false and an address that the other reaches',
+  ]);
   assert.deepEqual(two({ nat: false }, apart), []);
 });
 
 test("hosts that were there: enough of them, each with a key", () => {
   const site = (more: object): string[] => {
-    const checked = checkConfig({ sites: [{ name: "racks", kind: "ssh", nodes: 1, hosts: [{ address: "a.example.org", hostKey: "ssh-ed25519 AAAA" }], ...more }], proxy: { kind: "none" } });
+    const checked = checkConfig({
+      sites: [
+        {
+          name: "racks",
+          kind: "ssh",
+          nodes: 1,
+          hosts: [{ address: "a.example.org", hostKey: "ssh-ed25519 AAAA" }],
+          ...more,
+        },
+      ],
+      proxy: { kind: "none" },
+    });
     return "problems" in checked ? checked.problems : [];
   };
   assert.match(site({})[0]!, /sites\[0\]\.hosts has 1 hosts, but 2 nodes stand there/);
-  assert.match(site({ hosts: [{ address: "a" }, { address: "b", hostKey: "ssh-ed25519 AAAA" }] })[0]!, /hosts\[0\]\.hostKey is missing: give it \(`ssh-keyscan/);
-  assert.match(site({ hosts: [{ address: "a" }, { address: "a" }], scanHostKeys: true })[0]!, /hosts\[1\]\.address is "a", as is hosts\[0\]\.address/);
+  assert.match(
+    site({ hosts: [{ address: "a" }, { address: "b", hostKey: "ssh-ed25519 AAAA" }] })[0]!,
+    /hosts\[0\]\.hostKey is missing: give it \(`ssh-keyscan/,
+  );
+  assert.match(
+    site({ hosts: [{ address: "a" }, { address: "a" }], scanHostKeys: true })[0]!,
+    /hosts\[1\]\.address is "a", as is hosts\[0\]\.address/,
+  );
 });
 
 test("addresses: of any site all differ, lie inside the network, and adding a node moves nobody", () => {
-  fc.assert(fc.property(fc.integer({ min: 1, max: 230 }), fc.integer({ min: 1, max: 11 }), fc.constantFrom("own", "driver", "database"), (host, nodes, placement) => {
-    const config = (count: number) => {
-      const checked = checkConfig({ ...(proxmoxOnly({ ...good, address: `192.168.1.${host}/24`, gateway: "192.168.1.254", nodes: count, vmId: 700 }, { proxmoxToken: TOKEN, proxy: { kind: "haproxy", placement } }) as object) });
-      assert.ok("config" in checked, JSON.stringify(checked));
-      return checked.config;
-    };
-    const plan = (count: number) => { const c = config(count); return planGuests(c.sites[0] as ProxmoxSite, planNodes(c), "s"); };
-    const guests = plan(nodes), network = networkOf(parseCidr("192.168.1.1/24")!);
-    for (const list of [guests.map((g) => g.lanAddress), guests.map((g) => g.vmId), guests.map((g) => g.name)]) assert.equal(new Set<unknown>(list).size, guests.length);
-    for (const g of guests) { const a = parseAddress(g.lanAddress!)!; assert.ok(a > network.first && a < network.last); }
-    for (const g of plan(nodes + 1)) { const was = guests.find((o) => o.node.name === g.node.name); if (was) assert.equal(was.address, g.address); }
-  }));
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 230 }),
+      fc.integer({ min: 1, max: 11 }),
+      fc.constantFrom("own", "driver", "database"),
+      (host, nodes, placement) => {
+        const config = (count: number) => {
+          const checked = checkConfig({
+            ...(proxmoxOnly(
+              { ...good, address: `192.168.1.${host}/24`, gateway: "192.168.1.254", nodes: count, vmId: 700 },
+              { proxmoxToken: TOKEN, proxy: { kind: "haproxy", placement } },
+            ) as object),
+          });
+          assert.ok("config" in checked, JSON.stringify(checked));
+          return checked.config;
+        };
+        const plan = (count: number) => {
+          const c = config(count);
+          return planGuests(c.sites[0] as ProxmoxSite, planNodes(c), "s");
+        };
+        const guests = plan(nodes),
+          network = networkOf(parseCidr("192.168.1.1/24")!);
+        for (const list of [guests.map((g) => g.lanAddress), guests.map((g) => g.vmId), guests.map((g) => g.name)])
+          assert.equal(new Set<unknown>(list).size, guests.length);
+        for (const g of guests) {
+          const a = parseAddress(g.lanAddress!)!;
+          assert.ok(a > network.first && a < network.last);
+        }
+        for (const g of plan(nodes + 1)) {
+          const was = guests.find((o) => o.node.name === g.node.name);
+          if (was) assert.equal(was.address, g.address);
+        }
+      },
+    ),
+  );
 });
 
 test("arithmetic of addresses: there and back, and overlap is what sharing an address is", () => {
-  fc.assert(fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (n) => assert.equal(parseAddress(formatAddress(n)), n)));
-  fc.assert(fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.integer({ min: 8, max: 32 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.integer({ min: 8, max: 32 }), (a, p, b, q) => {
-    const one = networkOf({ address: a, prefix: p }), other = networkOf({ address: b, prefix: q });
-    assert.equal(overlap(one, other), (one.first <= other.first && other.last <= one.last) || (other.first <= one.first && one.last <= other.last));
-  }));
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (n) => assert.equal(parseAddress(formatAddress(n)), n)),
+  );
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+      fc.integer({ min: 8, max: 32 }),
+      fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+      fc.integer({ min: 8, max: 32 }),
+      (a, p, b, q) => {
+        const one = networkOf({ address: a, prefix: p }),
+          other = networkOf({ address: b, prefix: q });
+        assert.equal(
+          overlap(one, other),
+          (one.first <= other.first && other.last <= one.last) || (other.first <= one.first && one.last <= other.last),
+        );
+      },
+    ),
+  );
 });
 
 test("a guest's name is a DNS label whatever the stack is called", () => {
-  fc.assert(fc.property(fc.string({ maxLength: 100 }), (stack) => assert.match(guestName(stack, "home-1"), /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])$/)));
+  fc.assert(
+    fc.property(fc.string({ maxLength: 100 }), (stack) =>
+      assert.match(guestName(stack, "home-1"), /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])$/),
+    ),
+  );
 });

@@ -1,19 +1,22 @@
 /**
- * The step that puts the database directory on a disk of its own, on a real block device (a loop device) and a node's own
+ * The step that puts the database directory on a disk of its own, on a real block device (a loop device) and a node's
+ * own
  * system, in a mount namespace that vanishes with the test. There is no hypervisor in it.
  */
-import { after, before, test } from "node:test";
+
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, before, test } from "node:test";
 import { DATA_SERIAL, dataDiskScript, HOST_FACTS } from "../../infra/sites/proxmox-storage.ts";
 import { lab } from "./lab.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "meshbench-disk-"));
 const backing = join(folder, "disk.img");
-let loop = "", image = "";
+let loop = "",
+  image = "";
 
 before(() => {
   writeFileSync(backing, "");
@@ -27,7 +30,10 @@ after(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A boot of the node: its disk is the overlay's upper directory, its mounts are those of fstab. Returns what the commands print. */
+/**
+ * A boot of the node: its disk is the overlay's upper directory, its mounts are those of fstab. Returns what the
+ * commands print.
+ */
 function boot(commands: string): { code: number; out: string; err: string } {
   const { rdev } = statSync(loop);
   const script = `set -euo pipefail
@@ -40,7 +46,10 @@ ln -s /proc/self/fd dev/fd; mkdir -p dev/disk/by-id; ln -s ../../sdb dev/disk/by
 for stub in udevadm systemctl; do printf '#!/bin/sh\\nexit 0\\n' > usr/local/bin/$stub; chmod 755 usr/local/bin/$stub; done
 cat > root/steps
 exec chroot . /bin/bash -euo pipefail -c 'export PATH=/usr/local/bin:$PATH; mount -a 2>/dev/null || true; . /root/steps'`;
-  const ran = spawnSync("unshare", ["--mount", "--propagation", "private", "--pid", "--fork", "bash", "-c", script], { input: commands, encoding: "utf8" });
+  const ran = spawnSync("unshare", ["--mount", "--propagation", "private", "--pid", "--fork", "bash", "-c", script], {
+    input: commands,
+    encoding: "utf8",
+  });
   return { code: ran.status ?? 1, out: ran.stdout, err: ran.stderr };
 }
 
@@ -53,7 +62,9 @@ ${HOST_FACTS}`);
   assert.equal(ran.code, 0, ran.err);
   assert.match(ran.out, /^mysql mysql\nmysql mysql\nlost\+found\nmysql\n/);
   assert.match(ran.out, /^UUID=\S+ \/srv\/meshbench ext4 noatime 0 2$/m);
-  const facts = JSON.parse(ran.out.trim().split("\n").at(-1)!) as { databaseOn: { source: string; filesystem: string } };
+  const facts = JSON.parse(ran.out.trim().split("\n").at(-1)!) as {
+    databaseOn: { source: string; filesystem: string };
+  };
   assert.match(facts.databaseOn.source, /sdb\[\/mysql\]$|loop\d+\[\/mysql\]$/);
   assert.equal(facts.databaseOn.filesystem, "ext4");
 });
@@ -69,7 +80,9 @@ ${dataDiskScript("ext4")}
 
 test("a disk that holds another filesystem is never formatted", () => {
   execFileSync("mkfs.ext4", ["-q", "-F", loop]);
-  const ran = boot(`rm -f /etc/fstab; touch /etc/fstab\numount /var/lib/mysql /srv/meshbench 2>/dev/null || true\n${dataDiskScript("xfs").slice(dataDiskScript("xfs").indexOf("device="))}`);
+  const ran = boot(
+    `rm -f /etc/fstab; touch /etc/fstab\numount /var/lib/mysql /srv/meshbench 2>/dev/null || true\n${dataDiskScript("xfs").slice(dataDiskScript("xfs").indexOf("device="))}`,
+  );
   assert.equal(ran.code, 1);
   assert.match(ran.err, /holds ext4, not xfs; it is left alone/);
 });

@@ -25,18 +25,28 @@ export interface FakePve {
 export function fakePvePython(): { python: string } | { reason: string } {
   const venv = join(cacheFolder(), `fakepve-${VERSION}`);
   const python = join(venv, "bin", "python");
-  const works = (): boolean => existsSync(python) && spawnSync(python, ["-c", "import fakepve, cryptography"]).status === 0;
+  const works = (): boolean =>
+    existsSync(python) && spawnSync(python, ["-c", "import fakepve, cryptography"]).status === 0;
   if (works()) return { python };
-  for (const command of [["python3", "-m", "venv", venv], [join(venv, "bin", "pip"), "install", "-q", "--disable-pip-version-check", `fakepve==${VERSION}`, "cryptography"]]) {
+  for (const command of [
+    ["python3", "-m", "venv", venv],
+    [join(venv, "bin", "pip"), "install", "-q", "--disable-pip-version-check", `fakepve==${VERSION}`, "cryptography"],
+  ]) {
     const ran = spawnSync(command[0]!, command.slice(1), { encoding: "utf8" });
-    if (ran.status !== 0) return { reason: `fakepve could not be installed: ${(ran.stderr ?? ran.error?.message ?? "").trim().split("\n").at(-1)}` };
+    if (ran.status !== 0)
+      return {
+        reason: `fakepve could not be installed: ${(ran.stderr ?? ran.error?.message ?? "").trim().split("\n").at(-1)}`,
+      };
   }
   return works() ? { python } : { reason: `fakepve was installed in ${venv} and does not load` };
 }
 
 export async function startFakePve(python: string, environment: Record<string, string> = {}): Promise<FakePve> {
   const directory = mkdtempSync(join(tmpdir(), "meshbench-fakepve-"));
-  const child = spawn(python, [PROGRAM, directory], { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, ...environment } });
+  const child = spawn(python, [PROGRAM, directory], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { ...process.env, ...environment },
+  });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const line = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once("line", resolve);
@@ -46,7 +56,9 @@ export async function startFakePve(python: string, environment: Record<string, s
   const { endpoint, token } = JSON.parse(line) as { endpoint: string; token: string };
   const api: ProxmoxApi = { endpoint, login: { apiToken: token }, insecure: true };
   return {
-    endpoint, token, caFile: join(directory, "ca.pem"),
+    endpoint,
+    token,
+    caFile: join(directory, "ca.pem"),
     call: (method, path, form) => callProxmox(api, method, path, form),
     requests: () => callProxmox<string[]>(api, "GET", "/cluster/log"),
     stop: async () => {

@@ -1,8 +1,9 @@
 /**
- * The first login on a new guest, and its host key compared with the one that the hypervisor reads out of the guest: with a
+ * The first login on a new guest, and its host key compared with the one that the hypervisor reads out of the guest:
+ * with a
  * real SSH server, and an HTTPS server that answers as Proxmox's guest agent does. No guest agent is in it.
  */
-import { after, before, test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -11,9 +12,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { after, before, type TestContext, test } from "node:test";
 import type { Contact } from "../../infra/sites/first-contact.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
-import { freePort, sshdMissing, startSshd, type Sshd } from "../command/sshd.ts";
+import { freePort, type Sshd, sshdMissing, startSshd } from "../command/sshd.ts";
 import { keyPair } from "./lab.ts";
 
 const lacking = await sshdMissing();
@@ -25,26 +27,71 @@ const stranger = keyPair();
 const folder = mkdtempSync(join(tmpdir(), "meshbench-contact-"));
 const withoutComment = (key: string): string => key.split(" ").slice(0, 2).join(" ");
 let sshd: Sshd;
-before(async () => { if (lacking === undefined) sshd = await startSshd(); });
+before(async () => {
+  if (lacking === undefined) sshd = await startSshd();
+});
 after(async () => {
   await sshd?.stop();
   for (const made of [folder, stranger.directory]) rmSync(made, { recursive: true, force: true });
 });
 
-interface Answer { code: number; out: string; err: string }
+interface Answer {
+  code: number;
+  out: string;
+  err: string;
+}
 
 async function contact(more: Partial<Contact> = {}): Promise<Answer> {
-  const child = spawn(nodeBinary(), ["infra/sites/first-contact.ts"], { cwd: checkout, stdio: ["pipe", "pipe", "pipe"] });
-  child.stdin.end(JSON.stringify({ node: "home-1", host: "127.0.0.1", port: sshd.port, user: sshd.user, privateKey: sshd.privateKey, timeoutSeconds: 20, ...more }));
+  const child = spawn(nodeBinary(), ["infra/sites/first-contact.ts"], {
+    cwd: checkout,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin.end(
+    JSON.stringify({
+      node: "home-1",
+      host: "127.0.0.1",
+      port: sshd.port,
+      user: sshd.user,
+      privateKey: sshd.privateKey,
+      timeoutSeconds: 20,
+      ...more,
+    }),
+  );
   const code = new Promise<number>((resolve) => child.once("close", (status) => resolve(status ?? 1)));
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await code, out, err };
 }
 
-/** A hypervisor whose guest 100 has this in its host key file, or whose agent answers with an error; and what it was asked. */
-async function hypervisor(t: TestContext, content: string | { error: string }): Promise<{ verify: NonNullable<Contact["verify"]>; asked: string[] }> {
+/**
+ * A hypervisor whose guest 100 has this in its host key file, or whose agent answers with an error; and what it was
+ * asked.
+ */
+async function hypervisor(
+  t: TestContext,
+  content: string | { error: string },
+): Promise<{ verify: NonNullable<Contact["verify"]>; asked: string[] }> {
   const [key, cert] = ["key.pem", "cert.pem"].map((name) => join(folder, name)) as [string, string];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=pve", "-keyout", key, "-out", cert], { stdio: "ignore" });
+  execFileSync(
+    "openssl",
+    [
+      "req",
+      "-x509",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:prime256v1",
+      "-nodes",
+      "-days",
+      "2",
+      "-subj",
+      "/CN=pve",
+      "-keyout",
+      key,
+      "-out",
+      cert,
+    ],
+    { stdio: "ignore" },
+  );
   const asked: string[] = [];
   const server: Server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
     asked.push(`${request.method} ${decodeURIComponent(request.url ?? "")} ${request.headers.authorization}`);
@@ -53,7 +100,16 @@ async function hypervisor(t: TestContext, content: string | { error: string }): 
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   t.after(() => new Promise((resolve) => server.close(resolve)));
-  return { asked, verify: { endpoint: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, login: { apiToken: TOKEN }, insecure: true, hypervisor: "pve", vmId: 100 } };
+  return {
+    asked,
+    verify: {
+      endpoint: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      login: { apiToken: TOKEN },
+      insecure: true,
+      hypervisor: "pve",
+      vmId: 100,
+    },
+  };
 }
 
 test("the key that was shown is printed, to be pinned", options, async () => {
@@ -63,14 +119,19 @@ test("the key that was shown is printed, to be pinned", options, async () => {
 test("the hypervisor reads the same key out of the guest: it is pinned", options, async (t) => {
   const { verify, asked } = await hypervisor(t, `${withoutComment(sshd.hostKey)} root@home-1\n`);
   assert.deepEqual(await contact({ verify }), { code: 0, out: withoutComment(sshd.hostKey), err: "" });
-  assert.deepEqual(asked, [`GET /api2/json/nodes/pve/qemu/100/agent/file-read?file=/etc/ssh/ssh_host_ed25519_key.pub PVEAPIToken=${TOKEN}`]);
+  assert.deepEqual(asked, [
+    `GET /api2/json/nodes/pve/qemu/100/agent/file-read?file=/etc/ssh/ssh_host_ed25519_key.pub PVEAPIToken=${TOKEN}`,
+  ]);
 });
 
 test("another key than the guest's own is refused, and none is printed", options, async (t) => {
   const { verify } = await hypervisor(t, `${stranger.publicKey}\n`);
   const { code, out, err } = await contact({ verify });
   assert.deepEqual([code, out], [1, ""]);
-  assert.match(err, /^home-1: the host key shown at 127\.0\.0\.1 is not the guest's own \(ssh-ed25519 AAAA\S+\): somebody else answers there\n$/);
+  assert.match(
+    err,
+    /^home-1: the host key shown at 127\.0\.0\.1 is not the guest's own \(ssh-ed25519 AAAA\S+\): somebody else answers there\n$/,
+  );
 });
 
 test("a guest without the file has no key to compare with: refused", options, async (t) => {
@@ -82,7 +143,10 @@ test("an agent that does not run is a sentence, and no token is in it", options,
   const { verify } = await hypervisor(t, { error: "QEMU guest agent is not running" });
   const { code, out, err } = await contact({ verify });
   assert.deepEqual([code, out], [1, ""]);
-  assert.equal(err, "home-1: the hypervisor could not read the host key out of the guest (QEMU guest agent is not running); does the guest agent run, and may the token use it?\n");
+  assert.equal(
+    err,
+    "home-1: the hypervisor could not read the host key out of the guest (QEMU guest agent is not running); does the guest agent run, and may the token use it?\n",
+  );
 });
 
 test("a certificate that nobody vouches for is refused unless it is said to be accepted", options, async (t) => {
@@ -95,14 +159,26 @@ test("a certificate that nobody vouches for is refused unless it is said to be a
 test("another machine at the address, and nobody there: each a sentence within the bound", options, async () => {
   const foreign = await contact({ privateKey: readFileSync(stranger.privateKeyFile, "utf8"), timeoutSeconds: 1 });
   assert.equal(foreign.code, 1);
-  assert.match(foreign.err, /home-1: no login as \S+ at 127\.0\.0\.1:\d+ within 1 s .*SSH answers, but does not take the stack's key: is another machine at that address\?\n$/);
+  assert.match(
+    foreign.err,
+    /home-1: no login as \S+ at 127\.0\.0\.1:\d+ within 1 s .*SSH answers, but does not take the stack's key: is another machine at that address\?\n$/,
+  );
   const nobody = await contact({ port: await freePort(), timeoutSeconds: 1 });
   assert.equal(nobody.code, 1);
-  assert.match(nobody.err, /within 1 s \(.*ECONNREFUSED.*\); is the address right and free, the gateway and bridge too, and does the image start\?\n$/);
+  assert.match(
+    nobody.err,
+    /within 1 s \(.*ECONNREFUSED.*\); is the address right and free, the gateway and bridge too, and does the image start\?\n$/,
+  );
 });
 
 test("through a jump host, whose key is pinned beforehand", options, async () => {
-  const proxy = { host: "127.0.0.1", port: sshd.port, user: sshd.user, privateKey: sshd.privateKey, hostKey: sshd.hostKey };
+  const proxy = {
+    host: "127.0.0.1",
+    port: sshd.port,
+    user: sshd.user,
+    privateKey: sshd.privateKey,
+    hostKey: sshd.hostKey,
+  };
   assert.deepEqual(await contact({ proxy }), { code: 0, out: withoutComment(sshd.hostKey), err: "" });
   const other = await contact({ proxy: { ...proxy, hostKey: stranger.publicKey }, timeoutSeconds: 1 });
   assert.deepEqual([other.code, other.out], [1, ""]);

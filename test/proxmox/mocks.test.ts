@@ -1,21 +1,36 @@
 /** Every resource of a Proxmox site, of hosts that were there, with inputs and parents, by Pulumi's runtime mocks. */
-import { after, before, test } from "node:test";
+
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
+import { after, before, test } from "node:test";
 import * as pulumi from "@pulumi/pulumi";
 import { configOf } from "../infra/config.ts";
 import { golden } from "../infra/golden.ts";
 import { keyPair } from "./lab.ts";
 import { proxmoxOnly } from "./stack.ts";
 
-interface Seen { type: string; name: string; parent: string; inputs: Record<string, any>; clear: string; options: Record<string, any> }
+interface Seen {
+  type: string;
+  name: string;
+  parent: string;
+  inputs: Record<string, any>;
+  clear: string;
+  options: Record<string, any>;
+}
 
 interface Request {
-  getName(): string; getType(): string; getParent(): string; getProvider(): string; getDependenciesList(): string[]; getDeletedwith(): string; getIgnorechangesList(): string[];
+  getName(): string;
+  getType(): string;
+  getParent(): string;
+  getProvider(): string;
+  getDependenciesList(): string[];
+  getDeletedwith(): string;
+  getIgnorechangesList(): string[];
   getObject(): { toJavaScript(): Record<string, unknown> } | undefined;
 }
 
-const SIGNATURE = "4dabf18193072939515e22adb298388d", SECRET = "1b47061264138c4ac30d75fd1eb44270";
+const SIGNATURE = "4dabf18193072939515e22adb298388d",
+  SECRET = "1b47061264138c4ac30d75fd1eb44270";
 const mapped = (value: unknown, ofSecret: (inner: unknown) => unknown): unknown => {
   if (Array.isArray(value)) return value.map((v) => mapped(v, ofSecret));
   if (typeof value !== "object" || value === null) return value;
@@ -31,32 +46,62 @@ const seen: Seen[] = [];
 const keys = keyPair();
 
 before(async () => {
-  await pulumi.runtime.setMocks({
-    newResource: ({ type, name, inputs, id }) => {
-      const more = type.endsWith("VmLegacy") ? { vmId: 100, macAddresses: ["BC:24:11:00:00:01"], ipv4Addresses: [["127.0.0.1"], ["192.168.1.99"]] }
-        : type.endsWith("ContainerLegacy") ? { vmId: 100, ipv4: { eth0: "192.168.1.98" } }
-        : type === "command:local:Command" ? { stdout: printed(name) }
-        : type === "command:remote:Command" ? { stdout: "{}" } : {};
-      return { id: id || (type.endsWith("download/file:File") ? `local:import/${String(inputs["fileName"])}` : `${name}-id`), state: { ...inputs, ...more } };
+  await pulumi.runtime.setMocks(
+    {
+      newResource: ({ type, name, inputs, id }) => {
+        const more = type.endsWith("VmLegacy")
+          ? { vmId: 100, macAddresses: ["BC:24:11:00:00:01"], ipv4Addresses: [["127.0.0.1"], ["192.168.1.99"]] }
+          : type.endsWith("ContainerLegacy")
+            ? { vmId: 100, ipv4: { eth0: "192.168.1.98" } }
+            : type === "command:local:Command"
+              ? { stdout: printed(name) }
+              : type === "command:remote:Command"
+                ? { stdout: "{}" }
+                : {};
+        return {
+          id: id || (type.endsWith("download/file:File") ? `local:import/${String(inputs["fileName"])}` : `${name}-id`),
+          state: { ...inputs, ...more },
+        };
+      },
+      call: ({ inputs }) => inputs,
     },
-    call: ({ inputs }) => inputs,
-  }, "meshbench", "t");
-  const monitor = pulumi.runtime.getMonitor() as unknown as { registerResource(request: Request, callback: unknown): Promise<void> };
+    "meshbench",
+    "t",
+  );
+  const monitor = pulumi.runtime.getMonitor() as unknown as {
+    registerResource(request: Request, callback: unknown): Promise<void>;
+  };
   const register = monitor.registerResource.bind(monitor);
   monitor.registerResource = (request, callback) => {
     const last = (urn: string): string => urn.split("::").at(-1) ?? "";
     const raw = request.getObject()?.toJavaScript() ?? {};
     seen.push({
-      type: request.getType(), name: request.getName(), parent: last(request.getParent()), inputs: opened(raw) as Record<string, any>, clear: JSON.stringify(withoutSecrets(raw)),
-      options: { ignoreChanges: request.getIgnorechangesList(), deletedWith: last(request.getDeletedwith()), provider: request.getProvider().split("::").at(-2), dependsOn: request.getDependenciesList().map(last) },
+      type: request.getType(),
+      name: request.getName(),
+      parent: last(request.getParent()),
+      inputs: opened(raw) as Record<string, any>,
+      clear: JSON.stringify(withoutSecrets(raw)),
+      options: {
+        ignoreChanges: request.getIgnorechangesList(),
+        deletedWith: last(request.getDeletedwith()),
+        provider: request.getProvider().split("::").at(-2),
+        dependsOn: request.getDependenciesList().map(last),
+      },
     });
     return register(request, callback);
   };
 });
-after(() => { pulumi.runtime.disconnect(); rmSync(keys.directory, { recursive: true, force: true }); });
+after(() => {
+  pulumi.runtime.disconnect();
+  rmSync(keys.directory, { recursive: true, force: true });
+});
 
 function printed(name: string): string {
-  if (name.endsWith("-key")) return JSON.stringify({ private: "-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET\n-----END OPENSSH PRIVATE KEY-----\n", public: `ssh-ed25519 PUBLIC comment` });
+  if (name.endsWith("-key"))
+    return JSON.stringify({
+      private: "-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET\n-----END OPENSSH PRIVATE KEY-----\n",
+      public: `ssh-ed25519 PUBLIC comment`,
+    });
   return name.endsWith("-first-contact") ? "ssh-ed25519 SEEN" : "2026-01-02T00:00:00Z";
 }
 
@@ -67,22 +112,48 @@ async function make(raw: object): Promise<{ nodes: Record<string, any>[]; resour
   const { operatorKey } = await import("../../infra/identity.ts");
   const config = configOf(raw as Record<string, unknown>);
   const labels = { project: "meshbench", stack: "t", owner: "ada", expires: pulumi.output("2026-01-02T00:00:00Z") };
-  const nodes = await createSites(config, planNodes(config), { lab: "t", key: operatorKey("operator-key", "t"), labels });
-  const plain = await Promise.all(nodes.map((node) => new Promise<Record<string, any>>((resolve) => {
-    pulumi.all([node.lanAddress, node.publicAddress, node.facts, node.connection]).apply(([lanAddress, publicAddress, facts, connection]) => resolve({ ...node, lanAddress, publicAddress, facts, connection }));
-  })));
+  const nodes = await createSites(config, planNodes(config), {
+    lab: "t",
+    key: operatorKey("operator-key", "t"),
+    labels,
+  });
+  const plain = await Promise.all(
+    nodes.map(
+      (node) =>
+        new Promise<Record<string, any>>((resolve) => {
+          pulumi
+            .all([node.lanAddress, node.publicAddress, node.facts, node.connection])
+            .apply(([lanAddress, publicAddress, facts, connection]) =>
+              resolve({ ...node, lanAddress, publicAddress, facts, connection }),
+            );
+        }),
+    ),
+  );
   await (pulumi.runtime as unknown as { waitForRPCs(): Promise<void> }).waitForRPCs();
   return { nodes: plain, resources: [...seen] };
 }
 
 const SET = { endpoint: "https://pve.example.org:8006", address: "192.168.1.40/24", gateway: "192.168.1.1" };
-const shipped = (site: object = {}, more: object = {}): object => proxmoxOnly({ ...SET, ...site }, { proxmoxToken: TOKEN, ...more });
-const ofType = (resources: Seen[], end: string): Seen[] => resources.filter((r) => r.type.endsWith(end)).sort((a, b) => (a.name < b.name ? -1 : 1));
+const shipped = (site: object = {}, more: object = {}): object =>
+  proxmoxOnly({ ...SET, ...site }, { proxmoxToken: TOKEN, ...more });
+const ofType = (resources: Seen[], end: string): Seen[] =>
+  resources.filter((r) => r.type.endsWith(end)).sort((a, b) => (a.name < b.name ? -1 : 1));
 
 function listing(resources: Seen[]): string {
-  return resources.filter((r) => r.type.startsWith("proxmoxve:") || r.type.startsWith("meshbench:") || r.type.startsWith("pulumi:providers"))
+  return resources
+    .filter(
+      (r) =>
+        r.type.startsWith("proxmoxve:") || r.type.startsWith("meshbench:") || r.type.startsWith("pulumi:providers"),
+    )
     .sort((a, b) => (a.type + a.name < b.type + b.name ? -1 : 1))
-    .map((r) => `${r.type} ${r.name} in ${r.parent || "the stack"}\n${Object.entries(r.inputs).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => `  ${k}: ${k === "apiToken" ? "(secret)" : JSON.stringify(v)}`).join("\n")}`).join("\n");
+    .map(
+      (r) =>
+        `${r.type} ${r.name} in ${r.parent || "the stack"}\n${Object.entries(r.inputs)
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([k, v]) => `  ${k}: ${k === "apiToken" ? "(secret)" : JSON.stringify(v)}`)
+          .join("\n")}`,
+    )
+    .join("\n");
 }
 
 test("proxmox-only: every resource, its inputs and its parent", async () => {
@@ -92,17 +163,41 @@ test("proxmox-only: every resource, its inputs and its parent", async () => {
     assert.deepEqual(r.options["ignoreChanges"], ["disks[0].speed"]);
     assert.equal(r.options["provider"], "home");
   }
-  for (const name of ["home-1", "home-2", "home-3"]) assert.ok(ofType(resources, "VmLegacy").find((r) => r.name === name)!.options["dependsOn"].includes(`${name}-guard`));
+  for (const name of ["home-1", "home-2", "home-3"])
+    assert.ok(
+      ofType(resources, "VmLegacy")
+        .find((r) => r.name === name)!
+        .options["dependsOn"].includes(`${name}-guard`),
+    );
 });
 
 test("rolling: each database node waits until the one before is ready, and a node of another size is waited for anew", async () => {
-  const waits = (resources: Seen[]): string[] => ofType(resources, "VmLegacy").map((vm) => vm.options["dependsOn"].filter((name: string) => name.endsWith("-ready")).join());
+  const waits = (resources: Seen[]): string[] =>
+    ofType(resources, "VmLegacy").map((vm) =>
+      vm.options["dependsOn"].filter((name: string) => name.endsWith("-ready")).join(),
+    );
   assert.deepEqual(waits((await make(shipped())).resources), ["", "", "", ""]);
   const { resources } = await make(shipped({ rolling: true, cores: 4 }));
   assert.deepEqual(waits(resources), ["", "", "home-1-ready", "home-2-ready"], "the driver waits for nobody");
-  assert.deepEqual(resources.find((r) => r.name === "home-1-ready")!.inputs["triggers"], ["4", "4096", "x86-64-v2-AES"]);
-  const guards = resources.filter((r) => r.name.endsWith("-guard")).map((r) => [r.name, r.inputs["environment"].RESTARTED, r.inputs["environment"].MAY_RESTART, r.inputs["environment"].RESTART_KEY]);
-  assert.deepEqual(guards[0], ["home-1-guard", "restarted cores = 4\nrestarted cpuType = x86-64-v2-AES\nrestarted memoryMb = 4096", "true", "meshbench:sites[0].rolling to true"]);
+  assert.deepEqual(resources.find((r) => r.name === "home-1-ready")!.inputs["triggers"], [
+    "4",
+    "4096",
+    "x86-64-v2-AES",
+  ]);
+  const guards = resources
+    .filter((r) => r.name.endsWith("-guard"))
+    .map((r) => [
+      r.name,
+      r.inputs["environment"].RESTARTED,
+      r.inputs["environment"].MAY_RESTART,
+      r.inputs["environment"].RESTART_KEY,
+    ]);
+  assert.deepEqual(guards[0], [
+    "home-1-guard",
+    "restarted cores = 4\nrestarted cpuType = x86-64-v2-AES\nrestarted memoryMb = 4096",
+    "true",
+    "meshbench:sites[0].rolling to true",
+  ]);
 });
 
 test("containers on a storage profile: template, mount point as text, features; the device only where asked for", async () => {
@@ -110,22 +205,46 @@ test("containers on a storage profile: template, mount point as text, features; 
   const { resources, nodes } = await make(shipped({ guest: "lxc", profiles, storage: ["slog", "slog", "plain"] }));
   golden("proxmox-lxc-resources.txt", listing(resources));
   const [driver, first, , third] = ofType(resources, "ContainerLegacy");
-  assert.deepEqual(first!.inputs["mountPoints"], [{ path: "/var/lib/mysql", volume: "nvme", size: "40G", backup: false }]);
+  assert.deepEqual(first!.inputs["mountPoints"], [
+    { path: "/var/lib/mysql", volume: "nvme", size: "40G", backup: false },
+  ]);
   assert.equal(third!.inputs["mountPoints"], undefined);
   assert.equal(driver!.inputs["mountPoints"], undefined, "only database nodes have one");
   assert.equal(first!.inputs["devicePassthroughs"], undefined);
-  assert.deepEqual({ ...nodes[0]!["facts"].storage }, { name: "slog", filesystem: "ext4", cache: "none", discard: true, iothread: true, ssd: false, ...profiles.slog });
+  assert.deepEqual(
+    { ...nodes[0]!["facts"].storage },
+    { name: "slog", filesystem: "ext4", cache: "none", discard: true, iothread: true, ssd: false, ...profiles.slog },
+  );
 
   const tun = await make(shipped({ guest: "lxc", wireguard: "tun" }, { proxmoxPassword: "root's" }));
-  assert.deepEqual(ofType(tun.resources, "ContainerLegacy")[0]!.inputs["devicePassthroughs"], [{ path: "/dev/net/tun", mode: "0666" }]);
+  assert.deepEqual(ofType(tun.resources, "ContainerLegacy")[0]!.inputs["devicePassthroughs"], [
+    { path: "/dev/net/tun", mode: "0666" },
+  ]);
   const provider = ofType(tun.resources, "providers:proxmoxve")[0]!.inputs;
   assert.deepEqual([provider["username"], provider["apiToken"]], ["root@pam", undefined]);
 });
 
 test("a VM's own disk for the database: options of the profile, found by its serial number", async () => {
-  const { resources } = await make(shipped({ profiles: { a: { sizeGb: 50, cache: "writeback", ssd: true, discard: false, iothread: false, filesystem: "xfs" } }, storage: "a" }));
+  const { resources } = await make(
+    shipped({
+      profiles: {
+        a: { sizeGb: 50, cache: "writeback", ssd: true, discard: false, iothread: false, filesystem: "xfs" },
+      },
+      storage: "a",
+    }),
+  );
   const vm = ofType(resources, "VmLegacy").find((r) => r.name === "home-1")!;
-  assert.deepEqual(vm.inputs["disks"][1], { interface: "scsi1", datastoreId: "local-lvm", size: 50, fileFormat: "raw", serial: "meshbench-data", cache: "writeback", discard: "ignore", iothread: false, ssd: true });
+  assert.deepEqual(vm.inputs["disks"][1], {
+    interface: "scsi1",
+    datastoreId: "local-lvm",
+    size: 50,
+    fileFormat: "raw",
+    serial: "meshbench-data",
+    cache: "writeback",
+    discard: "ignore",
+    iothread: false,
+    ssd: true,
+  });
   assert.deepEqual(vm.options["ignoreChanges"], ["disks[0].speed", "disks[1].speed"]);
   const ready = resources.find((r) => r.name === "home-1-ready")!;
   assert.match(ready.inputs["stdin"], /mkfs\.xfs/);
@@ -133,8 +252,13 @@ test("a VM's own disk for the database: options of the profile, found by its ser
 });
 
 test("DHCP with an agent: the address is the one reported, and the agent is asked for the host key", async () => {
-  const { resources, nodes } = await make(shipped({ address: "dhcp", gateway: undefined, agent: true, hostKeys: "agent" }));
-  assert.deepEqual(nodes.map((n) => n["lanAddress"]), Array(4).fill("192.168.1.99"));
+  const { resources, nodes } = await make(
+    shipped({ address: "dhcp", gateway: undefined, agent: true, hostKeys: "agent" }),
+  );
+  assert.deepEqual(
+    nodes.map((n) => n["lanAddress"]),
+    Array(4).fill("192.168.1.99"),
+  );
   const vm = ofType(resources, "VmLegacy")[0]!;
   assert.deepEqual(vm.inputs["initialization"].ipConfigs, [{ ipv4: { address: "dhcp" } }]);
   assert.equal(vm.inputs["agent"].enabled, true);
@@ -148,36 +272,88 @@ test("snippets: the host key is handed over, and nothing is taken as first seen"
   assert.match(file.inputs["sourceRaw"].data, /ed25519_private/);
   const vm = ofType(resources, "VmLegacy")[0]!;
   assert.equal(vm.inputs["initialization"].userAccount, undefined);
-  assert.equal(resources.some((r) => r.name.endsWith("-first-contact")), false);
+  assert.equal(
+    resources.some((r) => r.name.endsWith("-first-contact")),
+    false,
+  );
   assert.equal(nodes[0]!["connection"].hostKey, "ssh-ed25519 PUBLIC");
 });
 
 test("nodes: who is where, behind NAT or not, with jump host and pinned key", async () => {
-  const jump = { host: "gate.example.org", user: "ops", privateKeyFile: keys.privateKeyFile, hostKey: "ssh-ed25519 AAAA" };
+  const jump = {
+    host: "gate.example.org",
+    user: "ops",
+    privateKeyFile: keys.privateKeyFile,
+    hostKey: "ssh-ed25519 AAAA",
+  };
   const { nodes } = await make(shipped({ nat: false, publicAddress: "203.0.113.10", jump, vmId: 900 }));
-  assert.deepEqual(nodes.map((n) => [n["name"], n["lanAddress"], n["publicAddress"], n["behindNat"], n["sudo"]]), [
-    ["home-1", "192.168.1.40", "203.0.113.10", false, true], ["home-2", "192.168.1.41", "203.0.113.11", false, true],
-    ["home-3", "192.168.1.42", "203.0.113.12", false, true], ["driver", "192.168.1.53", "203.0.113.23", false, true],
-  ]);
+  assert.deepEqual(
+    nodes.map((n) => [n["name"], n["lanAddress"], n["publicAddress"], n["behindNat"], n["sudo"]]),
+    [
+      ["home-1", "192.168.1.40", "203.0.113.10", false, true],
+      ["home-2", "192.168.1.41", "203.0.113.11", false, true],
+      ["home-3", "192.168.1.42", "203.0.113.12", false, true],
+      ["driver", "192.168.1.53", "203.0.113.23", false, true],
+    ],
+  );
   const { connection } = nodes[0]!;
-  assert.deepEqual([connection.user, connection.hostKey, connection.proxy.host, connection.proxy.user], ["debian", "ssh-ed25519 SEEN", "gate.example.org", "ops"]);
+  assert.deepEqual(
+    [connection.user, connection.hostKey, connection.proxy.host, connection.proxy.user],
+    ["debian", "ssh-ed25519 SEEN", "gate.example.org", "ops"],
+  );
 });
 
 test("hosts that were there: nothing but steps, a way back, and no deletedWith", async () => {
-  const host = (n: number, more: object = {}): object => ({ address: `203.0.113.${n}`, hostKey: "ssh-ed25519 AAAA", ...more });
-  const { resources, nodes } = await make({
-    sites: [{ name: "racks", kind: "ssh", nodes: 1, user: "ops", privateKeyFile: keys.privateKeyFile, hosts: [host(1, { lanAddress: "10.0.0.1" }), host(2)], note: "bare metal" }], proxy: { kind: "none" },
+  const host = (n: number, more: object = {}): object => ({
+    address: `203.0.113.${n}`,
+    hostKey: "ssh-ed25519 AAAA",
+    ...more,
   });
-  assert.deepEqual(resources.filter((r) => r.type.includes("racks") || r.parent === "racks").map((r) => r.name).sort(), ["driver-found", "racks-1-found"]);
+  const { resources, nodes } = await make({
+    sites: [
+      {
+        name: "racks",
+        kind: "ssh",
+        nodes: 1,
+        user: "ops",
+        privateKeyFile: keys.privateKeyFile,
+        hosts: [host(1, { lanAddress: "10.0.0.1" }), host(2)],
+        note: "bare metal",
+      },
+    ],
+    proxy: { kind: "none" },
+  });
+  assert.deepEqual(
+    resources
+      .filter((r) => r.type.includes("racks") || r.parent === "racks")
+      .map((r) => r.name)
+      .sort(),
+    ["driver-found", "racks-1-found"],
+  );
   const found = resources.find((r) => r.name === "racks-1-found")!;
-  assert.equal(found.inputs["delete"], "sudo bash -c '[ ! -e /var/lib/meshbench-host/leave ] || bash /var/lib/meshbench-host/leave'");
+  assert.equal(
+    found.inputs["delete"],
+    "sudo bash -c '[ ! -e /var/lib/meshbench-host/leave ] || bash /var/lib/meshbench-host/leave'",
+  );
   assert.equal(found.options["deletedWith"], "");
-  assert.deepEqual([nodes[0]!["lanAddress"], nodes[0]!["publicAddress"], nodes[0]!["facts"].note], ["10.0.0.1", "203.0.113.1", "bare metal"]);
+  assert.deepEqual(
+    [nodes[0]!["lanAddress"], nodes[0]!["publicAddress"], nodes[0]!["facts"].note],
+    ["10.0.0.1", "203.0.113.1", "bare metal"],
+  );
 });
 
 test("token and keys are secrets wherever they go", async () => {
   const { resources } = await make(shipped({ agent: true, hostKeys: "agent" }));
-  const holding = resources.filter((r) => JSON.stringify(r.inputs).includes(TOKEN)).map((r) => r.name).sort();
-  assert.deepEqual(holding, ["driver-first-contact", "home", "home-1-first-contact", "home-2-first-contact", "home-3-first-contact"]);
+  const holding = resources
+    .filter((r) => JSON.stringify(r.inputs).includes(TOKEN))
+    .map((r) => r.name)
+    .sort();
+  assert.deepEqual(holding, [
+    "driver-first-contact",
+    "home",
+    "home-1-first-contact",
+    "home-2-first-contact",
+    "home-3-first-contact",
+  ]);
   for (const r of resources) assert.doesNotMatch(r.clear, new RegExp(`PRIVATE KEY|${TOKEN.split("=")[1]}`), r.name);
 });

@@ -1,7 +1,11 @@
-/** What a Proxmox host answers, and what is made of it. The answers are made up here; against fakepve it runs in the stacks' own tests. */
-import { test } from "node:test";
+/**
+ * What a Proxmox host answers, and what is made of it. The answers are made up here; against fakepve it runs in the
+ * stacks' own tests.
+ */
+
 import assert from "node:assert/strict";
-import { checkProxmoxSites, type Ask } from "../../infra/preflight/proxmox.ts";
+import { test } from "node:test";
+import { type Ask, checkProxmoxSites } from "../../infra/preflight/proxmox.ts";
 import { callProxmox, ProxmoxError } from "../../infra/sites/proxmox-api.ts";
 import { planNodes } from "../../infra/topology.ts";
 import { configOf } from "../infra/config.ts";
@@ -9,13 +13,21 @@ import { proxmoxOnly } from "./stack.ts";
 
 const TOKEN = "meshbench@pve!bench=11111111-2222-3333-4444-555555555555";
 /** Documentation's addresses: nobody is there to answer. */
-const SET = { endpoint: "https://pve.example.org:8006", address: "192.0.2.40/24", gateway: "192.0.2.1", jump: { host: "gate.example.org", hostKey: "ssh-ed25519 AAAA" } };
+const SET = {
+  endpoint: "https://pve.example.org:8006",
+  address: "192.0.2.40/24",
+  gateway: "192.0.2.1",
+  jump: { host: "gate.example.org", hostKey: "ssh-ed25519 AAAA" },
+};
 
 type Answers = Record<string, unknown>;
 const GOOD: Answers = {
   "/version": { version: "8.4.1" },
   "/nodes": [{ node: "pve", status: "online", maxmem: 64 * 2 ** 30, maxcpu: 16 }],
-  "/nodes/pve/storage": [{ storage: "local", content: "iso,vztmpl,import,backup", active: 1, avail: 2 ** 40 }, { storage: "local-lvm", content: "images,rootdir", active: 1, avail: 2 ** 40 }],
+  "/nodes/pve/storage": [
+    { storage: "local", content: "iso,vztmpl,import,backup", active: 1, avail: 2 ** 40 },
+    { storage: "local-lvm", content: "images,rootdir", active: 1, avail: 2 ** 40 },
+  ],
   "/nodes/pve/network": [{ iface: "vmbr0", type: "bridge" }],
   "/nodes/pve/storage/local/content": [],
   "/nodes/pve/query-url-metadata": { size: 1 },
@@ -24,7 +36,9 @@ const GOOD: Answers = {
 };
 
 async function ask(answers: Answers, site: object = {}): Promise<{ ok: boolean; skipped: boolean; message: string }[]> {
-  const config = configOf(proxmoxOnly({ ...SET, ...site }, { proxmoxToken: TOKEN }) as unknown as Record<string, unknown>);
+  const config = configOf(
+    proxmoxOnly({ ...SET, ...site }, { proxmoxToken: TOKEN }) as unknown as Record<string, unknown>,
+  );
   const all: Answers = { ...GOOD, ...answers };
   const open: Ask = async <T>(path: string): Promise<T> => {
     const answer = all[path.split("?")[0]!];
@@ -46,14 +60,36 @@ async function fails(answers: Answers, site: object, ...words: string[]): Promis
 test("a host that can do it passes every check; what cannot be asked from here is said", async () => {
   const checks = await ask({});
   assert.ok(checks.length >= 6 && checks.every((c) => c.ok), JSON.stringify(checks));
-  assert.deepEqual(checks.filter((c) => c.skipped).map((c) => c.message), ["lie behind a jump host"]);
+  assert.deepEqual(
+    checks.filter((c) => c.skipped).map((c) => c.message),
+    ["lie behind a jump host"],
+  );
 });
 
 test("the API: a token that is wrong or has expired, an untrusted certificate, nobody there, too old - and nothing else is asked then", async () => {
   const rest = { "/nodes": new Error("must not be asked") };
-  await fails({ ...rest, "/version": new ProxmoxError(401, "authentication failure") }, {}, "meshbench:proxmoxToken is not accepted by https://pve.example.org:8006", "has expired", "--secret");
-  await fails({ ...rest, "/version": new ProxmoxError(0, "self-signed certificate") }, {}, "meshbench:sites[0].endpoint", "not trusted", "NODE_EXTRA_CA_CERTS", "meshbench:sites[0].insecure");
-  await fails({ ...rest, "/version": new ProxmoxError(0, "connect ECONNREFUSED") }, {}, "meshbench:sites[0].endpoint", "does not answer as a Proxmox API", "ECONNREFUSED");
+  await fails(
+    { ...rest, "/version": new ProxmoxError(401, "authentication failure") },
+    {},
+    "meshbench:proxmoxToken is not accepted by https://pve.example.org:8006",
+    "has expired",
+    "--secret",
+  );
+  await fails(
+    { ...rest, "/version": new ProxmoxError(0, "self-signed certificate") },
+    {},
+    "meshbench:sites[0].endpoint",
+    "not trusted",
+    "NODE_EXTRA_CA_CERTS",
+    "meshbench:sites[0].insecure",
+  );
+  await fails(
+    { ...rest, "/version": new ProxmoxError(0, "connect ECONNREFUSED") },
+    {},
+    "meshbench:sites[0].endpoint",
+    "does not answer as a Proxmox API",
+    "ECONNREFUSED",
+  );
   await fails({ ...rest, "/version": { version: "7.4-3" } }, {}, "Proxmox VE 7.4-3", "8 or newer");
 });
 
@@ -66,35 +102,77 @@ test("the host: absent, offline, too small", async () => {
 
 test("storages: absent, out of service, without the content type - import, snippets, a container's template and root", async () => {
   await fails({}, { datastore: "tank" }, 'meshbench:sites[0].datastore is "tank", allowed is one of local, local-lvm');
-  await fails({}, { imageDatastore: "local-lvm" }, 'meshbench:sites[0].imageDatastore is "local-lvm"', 'switch on "import"');
-  await fails({}, { hostKeys: "snippets", snippets: "local" }, 'meshbench:sites[0].snippets is "local"', 'switch on "snippets"');
+  await fails(
+    {},
+    { imageDatastore: "local-lvm" },
+    'meshbench:sites[0].imageDatastore is "local-lvm"',
+    'switch on "import"',
+  );
+  await fails(
+    {},
+    { hostKeys: "snippets", snippets: "local" },
+    'meshbench:sites[0].snippets is "local"',
+    'switch on "snippets"',
+  );
   await fails({}, { guest: "lxc", imageDatastore: "local-lvm" }, 'switch on "vztmpl"');
-  await fails({}, { guest: "lxc", datastore: "local" }, 'meshbench:sites[0].datastore is "local"', 'switch on "rootdir"');
-  await fails({}, { profiles: { slog: { datastore: "nvme", sizeGb: 40 } }, storage: "slog" }, 'meshbench:sites[0].profiles.slog.datastore is "nvme"');
+  await fails(
+    {},
+    { guest: "lxc", datastore: "local" },
+    'meshbench:sites[0].datastore is "local"',
+    'switch on "rootdir"',
+  );
+  await fails(
+    {},
+    { profiles: { slog: { datastore: "nvme", sizeGb: 40 } }, storage: "slog" },
+    'meshbench:sites[0].profiles.slog.datastore is "nvme"',
+  );
   const [local, lvm] = GOOD["/nodes/pve/storage"] as object[];
-  await fails({ "/nodes/pve/storage": [local, { ...lvm, active: 0 }] }, {}, 'meshbench:sites[0].datastore is "local-lvm"', "not in service");
+  await fails(
+    { "/nodes/pve/storage": [local, { ...lvm, active: 0 }] },
+    {},
+    'meshbench:sites[0].datastore is "local-lvm"',
+    "not in service",
+  );
 });
 
 test("bridge, pool, an image that the host cannot fetch", async () => {
   await fails({}, { bridge: "vmbr9" }, 'meshbench:sites[0].bridge is "vmbr9", allowed is one of vmbr0');
   await fails({}, { pool: "bench" }, 'meshbench:sites[0].pool is "bench"', "there is no pool");
-  await fails({ "/nodes/pve/query-url-metadata": new ProxmoxError(500, "404 Not Found") }, {}, "meshbench:sites[0].image.url", "404 Not Found");
+  await fails(
+    { "/nodes/pve/query-url-metadata": new ProxmoxError(500, "404 Not Found") },
+    {},
+    "meshbench:sites[0].image.url",
+    "404 Not Found",
+  );
 });
 
 test("an id that another guest has is refused, the stack's own is none", async () => {
   const other = { vmid: 901, name: "shop", node: "pve" };
-  await fails({ "/cluster/resources": [other] }, { vmId: 900 }, 'meshbench:sites[0].vmId gives home-2 the id 901, which "shop" on pve has');
+  await fails(
+    { "/cluster/resources": [other] },
+    { vmId: 900 },
+    'meshbench:sites[0].vmId gives home-2 the id 901, which "shop" on pve has',
+  );
   const own = { vmid: 901, name: "t-home-2", tags: "meshbench;site-home;stack-t", node: "pve" };
   assert.ok((await ask({ "/cluster/resources": [own] }, { vmId: 900 })).every((c) => c.ok));
 });
 
 test("what the token may not ask is said and stops nobody", async () => {
-  const checks = await ask({ "/nodes/pve/query-url-metadata": new ProxmoxError(403, "Permission check failed"), "/nodes/pve/network": [] });
-  assert.ok(checks.every((c) => c.ok), JSON.stringify(checks));
+  const checks = await ask({
+    "/nodes/pve/query-url-metadata": new ProxmoxError(403, "Permission check failed"),
+    "/nodes/pve/network": [],
+  });
+  assert.ok(
+    checks.every((c) => c.ok),
+    JSON.stringify(checks),
+  );
   assert.equal(checks.filter((c) => c.skipped).length, 3);
 });
 
 test("the real client says that nothing was reached where nothing listens", async () => {
   const login = { apiToken: TOKEN };
-  await assert.rejects(callProxmox({ endpoint: "https://127.0.0.1:9", login, insecure: false }, "GET", "/version"), (error: ProxmoxError) => error.status === 0 && /ECONNREFUSED/.test(error.message));
+  await assert.rejects(
+    callProxmox({ endpoint: "https://127.0.0.1:9", login, insecure: false }, "GET", "/version"),
+    (error: ProxmoxError) => error.status === 0 && /ECONNREFUSED/.test(error.message),
+  );
 });

@@ -1,6 +1,10 @@
-/** Changes to a running proxmox-only stack, on the stand-in: what is refused, and a guest that disappears. Part of `npm run test:clouds`. */
-import { after, before, test } from "node:test";
+/**
+ * Changes to a running proxmox-only stack, on the stand-in: what is refused, and a guest that disappears. Part of `npm
+ * run test:clouds`.
+ */
+
 import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
 import { touched } from "../e2e/stack.ts";
 import { lab } from "./lab.ts";
 import { ProxmoxStack } from "./stand-in.ts";
@@ -25,14 +29,29 @@ async function up(): Promise<string> {
 }
 
 /** When a node's first process began: another moment is another boot. */
-const boots = (): Record<string, string> => Object.fromEntries(["home-1", "home-2", "home-3"].map((node) => [node, proxmox.stack.onNode(node, "stat", "-c", "%Z", "/proc/1").trim()]));
+const boots = (): Record<string, string> =>
+  Object.fromEntries(
+    ["home-1", "home-2", "home-3"].map((node) => [
+      node,
+      proxmox.stack.onNode(node, "stat", "-c", "%Z", "/proc/1").trim(),
+    ]),
+  );
 
-const status = (node: string, name: string): string => proxmox.stack.onNode(node, "mariadb", "-NBe", `SHOW STATUS LIKE '${name}'`).split(/\s+/)[1] ?? "";
+const status = (node: string, name: string): string =>
+  proxmox.stack.onNode(node, "mariadb", "-NBe", `SHOW STATUS LIKE '${name}'`).split(/\s+/)[1] ?? "";
 
 /** Asked of the nodes: what the stack's outputs say may be of an earlier run. */
 async function sameCluster(): Promise<void> {
   for (const node of ["home-1", "home-2", "home-3"])
-    assert.deepEqual([status(node, "wsrep_cluster_state_uuid"), status(node, "wsrep_cluster_size"), status(node, "wsrep_local_state_comment")], [cluster, "3", "Synced"], node);
+    assert.deepEqual(
+      [
+        status(node, "wsrep_cluster_state_uuid"),
+        status(node, "wsrep_cluster_size"),
+        status(node, "wsrep_local_state_comment"),
+      ],
+      [cluster, "3", "Synced"],
+      node,
+    );
 }
 
 test("a change that would make database nodes anew is refused, and nothing is touched", async () => {
@@ -41,8 +60,20 @@ test("a change that would make database nodes anew is refused, and nothing is to
   const { code, output } = await proxmox.stack.up();
   proxmox.configure({}, SMALL);
   assert.notEqual(code, 0);
-  assert.match(output, /this change makes the database node anew and its data is lost; set meshbench:sites\[0\]\.replaceNodes to true/);
-  assert.deepEqual((await proxmox.guests()).filter((g) => /home-/.test(g.name)).map((g) => g.vmid).sort(), was.filter((g) => /home-/.test(g.name)).map((g) => g.vmid).sort());
+  assert.match(
+    output,
+    /this change makes the database node anew and its data is lost; set meshbench:sites\[0\]\.replaceNodes to true/,
+  );
+  assert.deepEqual(
+    (await proxmox.guests())
+      .filter((g) => /home-/.test(g.name))
+      .map((g) => g.vmid)
+      .sort(),
+    was
+      .filter((g) => /home-/.test(g.name))
+      .map((g) => g.vmid)
+      .sort(),
+  );
   await up();
 });
 
@@ -51,7 +82,11 @@ test("who is asked about a leftover leaves every guest alone", async () => {
   proxmox.configure({}, { ...SMALL, owner: "grace" });
   const output = await up();
   assert.deepEqual(boots(), was);
-  assert.deepEqual(touched(output).filter((name) => /-galera|-settings$|-mariadb-conf$|-wg/.test(name)), [], "no step of the database ran again");
+  assert.deepEqual(
+    touched(output).filter((name) => /-galera|-settings$|-mariadb-conf$|-wg/.test(name)),
+    [],
+    "no step of the database ran again",
+  );
   await sameCluster();
 });
 
@@ -66,7 +101,11 @@ test("another size for all database nodes is refused, then done node by node", a
 
   proxmox.configure({ cores: 4, rolling: true }, SMALL);
   await up();
-  assert.deepEqual((await proxmox.guests()).map((g) => g.vmid).sort(), was.guests.map((g) => g.vmid).sort(), "changed, not replaced");
+  assert.deepEqual(
+    (await proxmox.guests()).map((g) => g.vmid).sort(),
+    was.guests.map((g) => g.vmid).sort(),
+    "changed, not replaced",
+  );
   for (const [node, boot] of Object.entries(boots())) assert.notEqual(boot, was.boots[node], `${node} was restarted`);
   await sameCluster();
 });

@@ -1,9 +1,11 @@
 /**
- * The shipped proxmox-only stack on the real engine, with a stand-in for the Proxmox plugin: fakepve keeps the books, local
+ * The shipped proxmox-only stack on the real engine, with a stand-in for the Proxmox plugin: fakepve keeps the books,
+ * local
  * nodes boot with the user data that Proxmox would make. It proves the program and its order of things, not Proxmox.
  */
-import { after, before, test } from "node:test";
+
 import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
 import { previewed, withoutRuns } from "../clouds/stand-ins.ts";
 import { touched } from "../e2e/stack.ts";
 import { golden } from "../infra/golden.ts";
@@ -27,7 +29,8 @@ test("as it is shipped, the stack names what is missing, one sentence each, befo
   proxmox.configureAsShipped();
   const { code, output } = await proxmox.stack.run("preview");
   assert.notEqual(code, 0);
-  for (const key of ["sites\\[0\\].endpoint", "sites\\[0\\].address", "sites\\[0\\].gateway", "proxmoxToken"]) assert.match(output, new RegExp(`meshbench:${key} is missing: `));
+  for (const key of ["sites\\[0\\].endpoint", "sites\\[0\\].address", "sites\\[0\\].gateway", "proxmoxToken"])
+    assert.match(output, new RegExp(`meshbench:${key} is missing: `));
   assert.doesNotMatch(output, /\n\s+at /, "no stack trace");
 });
 
@@ -48,15 +51,32 @@ test("preview shows every resource", async () => {
 test("up: from nothing to results, which say what stood in for what", async () => {
   await up();
   const out = await proxmox.stack.outputs();
-  assert.deepEqual([...new Set(out["results"].map((r: { workload: string }) => r.workload))], ["oltp_read_only", "oltp_write_only", "oltp_read_write"]);
+  assert.deepEqual(
+    [...new Set(out["results"].map((r: { workload: string }) => r.workload))],
+    ["oltp_read_only", "oltp_write_only", "oltp_read_write"],
+  );
   // Two writers may meet in a certification conflict: an error of the load, and no fault of the stack.
-  assert.ok(out["results"].every((r: { tps: number }) => r.tps > 0), JSON.stringify(out["results"]));
+  assert.ok(
+    out["results"].every((r: { tps: number }) => r.tps > 0),
+    JSON.stringify(out["results"]),
+  );
   assert.equal(out["database"].facts.size, 3);
   assert.equal(out["nodes"].length, 4);
-  assert.ok(out["nodes"].every((n: { facts: { kind: string; vmId: number } }) => n.facts.kind === "Proxmox virtual machine" && n.facts.vmId >= 100));
-  assert.ok(out["standIns"].some((s: string) => s.includes("fakepve")), JSON.stringify(out["standIns"]));
+  assert.ok(
+    out["nodes"].every(
+      (n: { facts: { kind: string; vmId: number } }) =>
+        n.facts.kind === "Proxmox virtual machine" && n.facts.vmId >= 100,
+    ),
+  );
+  assert.ok(
+    out["standIns"].some((s: string) => s.includes("fakepve")),
+    JSON.stringify(out["standIns"]),
+  );
   assert.deepEqual(proxmox.labNodes(), nodes);
-  assert.deepEqual((await proxmox.guests()).map((g) => [g.name, g.status, g.tags]).sort(), nodes.map((n) => [`proxmox-e2e-${n}`, "running", "meshbench;site-home;stack-proxmox-e2e"]));
+  assert.deepEqual(
+    (await proxmox.guests()).map((g) => [g.name, g.status, g.tags]).sort(),
+    nodes.map((n) => [`proxmox-e2e-${n}`, "running", "meshbench;site-home;stack-proxmox-e2e"]),
+  );
 });
 
 test("the guests were made by the user data: the login has no password, and the mesh crosses on the addresses given", () => {

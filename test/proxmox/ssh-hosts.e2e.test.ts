@@ -1,7 +1,8 @@
 /** kind: ssh. Local nodes are made apart from the stack, and must be after it as they were before. */
-import { after, test } from "node:test";
+
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
+import { after, test } from "node:test";
 import { changes, TestStack } from "../e2e/stack.ts";
 import { inNode, keyPair, lab, makeHost, makeNetwork } from "./lab.ts";
 
@@ -29,19 +30,48 @@ function difference(before: string, now: string): { gone: string[]; come: string
 }
 
 test("hosts that were there: used by the stack, and left as they were found", async () => {
-  const [north = "", south = ""] = Object.values(makeNetwork(NAME, [{ name: "north", nat: false }, { name: "south", nat: false }], [{ between: ["north", "south"], rttMs: 5 }]));
+  const [north = "", south = ""] = Object.values(
+    makeNetwork(
+      NAME,
+      [
+        { name: "north", nat: false },
+        { name: "south", nat: false },
+      ],
+      [{ between: ["north", "south"], rttMs: 5 }],
+    ),
+  );
   assert.ok(north && south);
-  const made = Object.fromEntries(hosts.map((name) => [name, makeHost(NAME, name === "c" ? "south" : "north", name, keys.publicKey)]));
+  const made = Object.fromEntries(
+    hosts.map((name) => [name, makeHost(NAME, name === "c" ? "south" : "north", name, keys.publicKey)]),
+  );
   const look = (name: string): string => inNode(NAME, name, LOOK);
   // A first look starts nothing, but settles what a boot leaves behind.
   const before = Object.fromEntries(hosts.map((name) => [name, look(name)]));
 
-  const host = (name: string, given: boolean) => ({ address: made[name]!.address, ...(given ? { hostKey: made[name]!.hostKey } : {}) });
+  const host = (name: string, given: boolean) => ({
+    address: made[name]!.address,
+    ...(given ? { hostKey: made[name]!.hostKey } : {}),
+  });
   stack = new TestStack("ssh-e2e", {
     sites: [
-      { name: "north", kind: "ssh", nodes: 2, hosts: [host("a", true), host("b", true), host("d", true)], privateKeyFile: keys.privateKeyFile, note: "two nodes of a laboratory" },
+      {
+        name: "north",
+        kind: "ssh",
+        nodes: 2,
+        hosts: [host("a", true), host("b", true), host("d", true)],
+        privateKeyFile: keys.privateKeyFile,
+        note: "two nodes of a laboratory",
+      },
       // Reached through a host of the other site, and its key taken as seen.
-      { name: "south", kind: "ssh", nodes: 1, hosts: [host("c", false)], scanHostKeys: true, privateKeyFile: keys.privateKeyFile, jump: { host: made["a"]!.address, privateKeyFile: keys.privateKeyFile, hostKey: made["a"]!.hostKey } },
+      {
+        name: "south",
+        kind: "ssh",
+        nodes: 1,
+        hosts: [host("c", false)],
+        scanHostKeys: true,
+        privateKeyFile: keys.privateKeyFile,
+        jump: { host: made["a"]!.address, privateKeyFile: keys.privateKeyFile, hostKey: made["a"]!.hostKey },
+      },
     ],
     profile: "smoke",
   });
@@ -54,11 +84,15 @@ test("hosts that were there: used by the stack, and left as they were found", as
 
   const again = await stack.up();
   assert.equal(again.code, 0, again.output.slice(-3000));
-  assert.deepEqual({ ...changes(again.output), unchanged: 0 }, { created: 0, updated: 0, deleted: 0, replaced: 0, unchanged: 0 });
+  assert.deepEqual(
+    { ...changes(again.output), unchanged: 0 },
+    { created: 0, updated: 0, deleted: 0, replaced: 0, unchanged: 0 },
+  );
 
   const destroy = await stack.run("destroy", "--yes");
   assert.equal(destroy.code, 0, destroy.output.slice(-3000));
-  for (const name of hosts) assert.deepEqual(difference(before[name]!, look(name)), { gone: [], come: [] }, `host ${name} is as it was`);
+  for (const name of hosts)
+    assert.deepEqual(difference(before[name]!, look(name)), { gone: [], come: [] }, `host ${name} is as it was`);
 });
 
 test("a host whose database is in use is refused, and nothing on it is touched", async () => {

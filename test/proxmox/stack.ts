@@ -8,8 +8,12 @@ import { checkout } from "../../tools/paths.ts";
 export type Site = Record<string, unknown>;
 
 export function shippedConfig(): ConfigInput {
-  const { config } = parse(readFileSync(join(checkout, "Pulumi.proxmox-only.yaml"), "utf8")) as { config: Record<string, unknown> };
-  return Object.fromEntries(Object.entries(config).map(([k, v]) => [k.replace(/^meshbench:/, ""), v])) as unknown as ConfigInput;
+  const { config } = parse(readFileSync(join(checkout, "Pulumi.proxmox-only.yaml"), "utf8")) as {
+    config: Record<string, unknown>;
+  };
+  return Object.fromEntries(
+    Object.entries(config).map(([k, v]) => [k.replace(/^meshbench:/, ""), v]),
+  ) as unknown as ConfigInput;
 }
 
 /** `site`: joins the one site of the shipped file. */

@@ -6,7 +6,7 @@ import type { ConfigInput } from "../../infra/config/schema.ts";
 import { checkout } from "../../tools/paths.ts";
 import { standInPath } from "../../tools/standins.ts";
 import { TestStack } from "../e2e/stack.ts";
-import { fakePvePython, startFakePve, type FakePve } from "./fake-pve.ts";
+import { type FakePve, fakePvePython, startFakePve } from "./fake-pve.ts";
 import { lab, makeNetwork } from "./lab.ts";
 import { proxmoxOnly, type Site } from "./stack.ts";
 
@@ -32,9 +32,11 @@ export class ProxmoxStack {
     const made = new ProxmoxStack(stack, pve, home);
     made.#environment({
       MESHBENCH_STANDIN_LAB: stack.lab,
-      MESHBENCH_STAND_INS: "the Proxmox plugin for Pulumi, with fakepve as the Proxmox host and containers of this machine as its guests,",
+      MESHBENCH_STAND_INS:
+        "the Proxmox plugin for Pulumi, with fakepve as the Proxmox host and containers of this machine as its guests,",
       // Both the program and a Go plugin verify the host's certificate.
-      NODE_EXTRA_CA_CERTS: pve.caFile, SSL_CERT_FILE: pve.caFile,
+      NODE_EXTRA_CA_CERTS: pve.caFile,
+      SSL_CERT_FILE: pve.caFile,
       PATH: `${standInPath(["pulumi-resource-proxmoxve"])}${delimiter}${process.env["PATH"] ?? ""}`,
     });
     return made;
@@ -42,13 +44,19 @@ export class ProxmoxStack {
 
   /** What a user sets, in the shipped file; the proxy is one that package registries have. */
   configure(site: Site = {}, more: Partial<Record<keyof ConfigInput, unknown>> = {}): void {
-    const config = proxmoxOnly({ endpoint: this.pve.endpoint, address: `${this.#prefix}.100/24`, gateway: `${this.#prefix}.1`, ...site }, { proxy: { kind: "haproxy" }, profile: "quick", ...more });
+    const config = proxmoxOnly(
+      { endpoint: this.pve.endpoint, address: `${this.#prefix}.100/24`, gateway: `${this.#prefix}.1`, ...site },
+      { proxy: { kind: "haproxy" }, profile: "quick", ...more },
+    );
     this.stack.configure({ ...config, proxmoxToken: this.pve.token });
   }
 
   /** The committed file as it is. */
   configureAsShipped(): void {
-    writeFileSync(join(this.stack.root, `Pulumi.${this.stack.name}.yaml`), readFileSync(join(checkout, "Pulumi.proxmox-only.yaml")));
+    writeFileSync(
+      join(this.stack.root, `Pulumi.${this.stack.name}.yaml`),
+      readFileSync(join(checkout, "Pulumi.proxmox-only.yaml")),
+    );
   }
 
   guests(): Promise<{ vmid: number; name: string; status: string; tags?: string }[]> {
@@ -63,7 +71,8 @@ export class ProxmoxStack {
   #environment(values: Record<string, string | undefined>): void {
     for (const [key, value] of Object.entries(values)) {
       if (!(key in this.#before)) this.#before[key] = process.env[key];
-      if (value === undefined) delete process.env[key]; else process.env[key] = value;
+      if (value === undefined) delete process.env[key];
+      else process.env[key] = value;
     }
   }
 
@@ -73,4 +82,3 @@ export class ProxmoxStack {
     this.stack.remove();
   }
 }
-

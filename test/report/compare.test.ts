@@ -4,31 +4,38 @@ import fc from "fast-check";
 import { compare } from "../../report/compare/compare.ts";
 import { floorOf } from "../../report/compare/floor.ts";
 import { saturation } from "../../report/compare/sweep.ts";
-import { subjectOf } from "../../report/model.ts";
 import type { Point } from "../../report/model.ts";
+import { subjectOf } from "../../report/model.ts";
 import { findPublished } from "../../report/published/index.ts";
 import { publishedSubject } from "../../report/published/set.ts";
 import { renderCsv, renderJson, toData } from "../../report/render/data.ts";
 import { renderMarkdown } from "../../report/render/markdown.ts";
 import { renderTerminal } from "../../report/render/terminal.ts";
 import { estimate } from "../../report/stats.ts";
-import { syntheticResult } from "./synthetic.ts";
 import type { SyntheticOptions } from "./synthetic.ts";
+import { syntheticResult } from "./synthetic.ts";
 
-const subject = (label: string, options: SyntheticOptions = {}) => subjectOf(syntheticResult({ stack: label, histograms: false, ...options }), label, `${label}.json`);
+const subject = (label: string, options: SyntheticOptions = {}) =>
+  subjectOf(syntheticResult({ stack: label, histograms: false, ...options }), label, `${label}.json`);
 const block = (c: ReturnType<typeof compare>, key: string) => c.blocks.find((b) => b.key === key)!;
 
 test("a ratio is the quotient of the repeats' means, with an interval around it", () => {
   const [near, far] = [subject("near", { rttMs: 0 }), subject("far", { seed: 2, rttMs: 10 })];
   const cell = block(compare([near, far]), "oltp_write_only").rows[0]!.cells[1]!;
-  const mean = (s: typeof near) => s.result!.steps.filter((w) => w.workload === "oltp_write_only" && w.threads === 1).reduce((a, w) => a + w.tps, 0) / 3;
+  const mean = (s: typeof near) =>
+    s.result!.steps.filter((w) => w.workload === "oltp_write_only" && w.threads === 1).reduce((a, w) => a + w.tps, 0) /
+    3;
   assert.ok(Math.abs(cell.ratios.tps!.value - mean(far) / mean(near)) < 1e-12);
   assert.equal(cell.ratios.tps!.verdict, "lower");
-  assert.ok(cell.ratios.tps!.interval!.low < cell.ratios.tps!.value && cell.ratios.tps!.value < cell.ratios.tps!.interval!.high);
+  assert.ok(
+    cell.ratios.tps!.interval!.low < cell.ratios.tps!.value && cell.ratios.tps!.value < cell.ratios.tps!.interval!.high,
+  );
 });
 
 test("equal topologies: about one in twenty ratios shows a difference, all others are said to show none", () => {
-  const pairs = Array.from({ length: 20 }, (_, i) => compare([subject("a", { seed: 1000 + i }), subject("b", { seed: 5000 + i })]));
+  const pairs = Array.from({ length: 20 }, (_, i) =>
+    compare([subject("a", { seed: 1000 + i }), subject("b", { seed: 5000 + i })]),
+  );
   const verdicts = pairs.flatMap((c) => c.blocks.flatMap((b) => b.rows.map((r) => r.cells[1]!.ratios.tps!.verdict)));
   const share = verdicts.filter((v) => v !== "no evidence of a difference").length / verdicts.length;
   assert.ok(share < 0.08, String(share));
@@ -53,10 +60,19 @@ test("other data sizes, reconnects or statement mixes are refused; forced, every
 
 test("statements per transaction decide: updates that found no row are no other work, one write less is", () => {
   const [a, b] = [subject("a"), subject("b")];
-  for (const p of b.points) if (p.mix && p.mix.write > 0) p.mix = { ...p.mix, write: p.mix.write - 0.3, other: p.mix.other! + 0.3 };
+  for (const p of b.points)
+    if (p.mix && p.mix.write > 0) p.mix = { ...p.mix, write: p.mix.write - 0.3, other: p.mix.other! + 0.3 };
   assert.equal(compare([a, b]).forced, false);
-  const like003 = subject("like003", { tables: 10, tableSize: 1_000_000, workloads: ["oltp_read_write"], threads: [128] });
-  assert.throws(() => compare([like003, publishedSubject(findPublished("003/galera")[0]!)]), /statements per transaction of oltp_read_write: like003 14 reads, 4 writes, 2 others; published:003\/galera 14 reads, 3 writes/);
+  const like003 = subject("like003", {
+    tables: 10,
+    tableSize: 1_000_000,
+    workloads: ["oltp_read_write"],
+    threads: [128],
+  });
+  assert.throws(
+    () => compare([like003, publishedSubject(findPublished("003/galera")[0]!)]),
+    /statements per transaction of oltp_read_write: like003 14 reads, 4 writes, 2 others; published:003\/galera 14 reads, 3 writes/,
+  );
 });
 
 test("a node with two roles is found in both: the driver that is also the proxy pays no way to itself", () => {
@@ -65,7 +81,10 @@ test("a node with two roles is found in both: the driver that is also the proxy 
   topology!.nodes.find((n) => n.name === "drv")!.role = "driver+proxy";
   far.result!.spec.target.endpoints[0]!.host = "10.99.0.9";
   const floor = floorOf(far, far.points.find((p) => p.key === "oltp_read_only" && p.threads === 1)!)!;
-  assert.deepEqual(floor.terms.map((t) => t.what), ["statements: round trip from the proxy to the nearest database"]);
+  assert.deepEqual(
+    floor.terms.map((t) => t.what),
+    ["statements: round trip from the proxy to the nearest database"],
+  );
 });
 
 test("a workload with other options is another unit of work", () => {
@@ -85,7 +104,10 @@ test("the floor of a Galera commit is one round trip to the farthest node; reads
   assert.equal(write.terms.find((t) => t.what.startsWith("commit"))!.ms, 10);
   assert.ok(write.measuredMs! > write.ms);
   const read = floorOf(far, at("oltp_read_only"))!;
-  assert.equal(read.terms.some((t) => t.what.startsWith("commit")), false);
+  assert.equal(
+    read.terms.some((t) => t.what.startsWith("commit")),
+    false,
+  );
   assert.ok(Math.abs(read.ms - 16 * 0.2) < 1e-9, "16 statements of 0.2 ms from the driver to the endpoint");
 });
 
@@ -122,20 +144,38 @@ test("errors, outages and a saturated driver are flagged", () => {
 });
 
 const point = (threads: number, tps: number): Point => ({
-  key: "w", workload: "w", threads, tps: estimate([tps]), qps: null, avg: null, p95: null, p99: null, mix: null, windows: 1, completeWindows: 1, incompleteReason: null,
-  errors: 0, restarts: 0, errorsByCode: {}, longestGapSeconds: null, saturated: [], notes: [],
+  key: "w",
+  workload: "w",
+  threads,
+  tps: estimate([tps]),
+  qps: null,
+  avg: null,
+  p95: null,
+  p99: null,
+  mix: null,
+  windows: 1,
+  completeWindows: 1,
+  incompleteReason: null,
+  errors: 0,
+  restarts: 0,
+  errorsByCode: {},
+  longestGapSeconds: null,
+  saturated: [],
+  notes: [],
 });
 
 test("saturation: nothing above the thread count it names gains 5 %, and every count below it is beaten by 5 %", () => {
-  fc.assert(fc.property(fc.array(fc.double({ min: 1, max: 1e5, noNaN: true }), { minLength: 2, maxLength: 8 }), (values) => {
-    const points = values.map((v, i) => point(2 ** i, v));
-    const { at } = saturation(points);
-    const beaten = (p: Point) => points.some((q) => q.threads > p.threads && q.tps!.mean >= p.tps!.mean * 1.05);
-    for (const p of points.slice(0, -1)) {
-      if (at === null || p.threads < at) assert.ok(beaten(p));
-      if (p.threads === at) assert.ok(!beaten(p));
-    }
-  }));
+  fc.assert(
+    fc.property(fc.array(fc.double({ min: 1, max: 1e5, noNaN: true }), { minLength: 2, maxLength: 8 }), (values) => {
+      const points = values.map((v, i) => point(2 ** i, v));
+      const { at } = saturation(points);
+      const beaten = (p: Point) => points.some((q) => q.threads > p.threads && q.tps!.mean >= p.tps!.mean * 1.05);
+      for (const p of points.slice(0, -1)) {
+        if (at === null || p.threads < at) assert.ok(beaten(p));
+        if (p.threads === at) assert.ok(!beaten(p));
+      }
+    }),
+  );
 });
 
 test("one low window in the middle of a growing sweep is not the ceiling", () => {
@@ -175,9 +215,23 @@ test("markdown cannot be broken out of by a label", () => {
 test("of several drivers all hosts are told, and how far apart their windows began", () => {
   const host = { hostname: "d", cpus: 2, cpuModel: "Small" };
   const result = syntheticResult({ stack: "many", histograms: false });
-  const many = { ...result, driverCount: 3, drivers: [0, 1, 2].map((index) => ({ index, host: index === 2 ? { ...host, cpus: 8 } : host })), steps: result.steps.map((s, i) => ({ ...s, driver: { ...s.driver, startSkewMs: i === 1 ? 2.26 : 0.1, startSkewUncertaintyMs: 0.3 } })) };
+  const many = {
+    ...result,
+    driverCount: 3,
+    drivers: [0, 1, 2].map((index) => ({ index, host: index === 2 ? { ...host, cpus: 8 } : host })),
+    steps: result.steps.map((s, i) => ({
+      ...s,
+      driver: { ...s.driver, startSkewMs: i === 1 ? 2.26 : 0.1, startSkewUncertaintyMs: 0.3 },
+    })),
+  };
   const { environment } = subjectOf(many, "many", "many.json");
-  assert.deepEqual([environment["driver host"], environment["drivers"], environment["drivers begun apart"]], ["2 x 2 CPUs Small, 8 CPUs Small", "3 of 3", "at most 2.3 ms +- 0.3 ms"]);
+  assert.deepEqual(
+    [environment["driver host"], environment["drivers"], environment["drivers begun apart"]],
+    ["2 x 2 CPUs Small, 8 CPUs Small", "3 of 3", "at most 2.3 ms +- 0.3 ms"],
+  );
   const alone = subjectOf(result, "one", "one.json").environment;
-  assert.deepEqual([alone["driver host"], alone["drivers"], alone["drivers begun apart"]], ["2 CPUs Synthetic CPU", null, null]);
+  assert.deepEqual(
+    [alone["driver host"], alone["drivers"], alone["drivers begun apart"]],
+    ["2 CPUs Synthetic CPU", null, null],
+  );
 });

@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compare } from "../../report/compare/compare.ts";
 import { saturation } from "../../report/compare/sweep.ts";
-import { checkClaims, judgePercent } from "../../report/published/claims.ts";
 import type { Verdict } from "../../report/published/claims.ts";
+import { checkClaims, judgePercent } from "../../report/published/claims.ts";
 import { findPublished, publishedSets } from "../../report/published/index.ts";
 import { publishedSubject } from "../../report/published/set.ts";
 
-/** Study, words of the claim, verdict: every claim is here, so that a changed figure or a new claim has to be judged. */
+/**
+ * Study, words of the claim, verdict: every claim is here, so that a changed figure or a new claim has to be judged.
+ */
 const expected: [string, RegExp, Verdict][] = [
   ["000", /AWS-only reads more.*63\.5/, "rounding"],
   ["000", /hybrid reads less.*43\.6/, "follows"],
@@ -64,7 +66,8 @@ test("a percentage is judged in its own last digit", () => {
 
 test("the figures of the texts are on record", () => {
   const subject = (id: string) => publishedSubject(findPublished(id)[0]!);
-  const tps = (id: string, key: string, threads: number) => subject(id).points.find((p) => p.key === key && p.threads === threads)?.tps?.mean;
+  const tps = (id: string, key: string, threads: number) =>
+    subject(id).points.find((p) => p.key === key && p.threads === threads)?.tps?.mean;
   assert.equal(tps("001/1xHel-1xFra-1xLon", "oltp_read_write", 64), 548.7);
   assert.equal(tps("001/1xFra", "oltp_read_only", 8), 1964.09);
   assert.equal(subject("001/1xHel-2xFra").prepareSeconds, 51 * 60 + 19.007);
@@ -80,7 +83,8 @@ test("published sets carry no deviation, a source, and what they leave out", () 
   for (const set of publishedSets) {
     const subject = publishedSubject(set);
     assert.ok(set.source && set.hardware && set.versions && set.howMeasured && set.notStated.length > 0, set.id);
-    for (const p of subject.points) for (const e of [p.tps, p.avg, p.p95]) assert.ok(e === null || (e.n === 1 && e.sd === null));
+    for (const p of subject.points)
+      for (const e of [p.tps, p.avg, p.p95]) assert.ok(e === null || (e.n === 1 && e.sd === null));
   }
 });
 
@@ -90,7 +94,8 @@ test("study 002 has configurations and no numbers, and says so; an unknown set i
 });
 
 test("study 001: three nodes in one place stop growing at 4 threads reading, three places never do in the sweep", () => {
-  const points = (id: string) => publishedSubject(findPublished(id)[0]!).points.filter((p) => p.key === "oltp_read_only");
+  const points = (id: string) =>
+    publishedSubject(findPublished(id)[0]!).points.filter((p) => p.key === "oltp_read_only");
   assert.equal(saturation(points("001/3xFra")).at, 4);
   assert.equal(saturation(points("001/1xHel-1xFra-1xLon")).at, null);
 });
@@ -103,6 +108,9 @@ test("study 000's published ratios come out of compare", () => {
 
 test("studies 001 and 003 are not the same work: table sizes and statements per transaction are named", () => {
   const subjects = [findPublished("001/3xFra")[0]!, findPublished("003/galera")[0]!].map(publishedSubject);
-  assert.throws(() => compare(subjects), /tables: published:001\/3xFra 24; published:003\/galera 10[\s\S]*rows per table/);
+  assert.throws(
+    () => compare(subjects),
+    /tables: published:001\/3xFra 24; published:003\/galera 10[\s\S]*rows per table/,
+  );
   assert.equal(compare(subjects, { force: true }).forced, true);
 });

@@ -5,7 +5,15 @@ import { estimate, halfWidth95, ratio, studentCdf, studentT975 } from "../../rep
 import { normal, random } from "./synthetic.ts";
 
 test("the 97.5 % quantile of Student's t equals the printed tables", () => {
-  for (const [df, value] of [[1, 12.7062], [2, 4.30265], [3, 3.18245], [5, 2.57058], [10, 2.22814], [30, 2.04227], [120, 1.97993]] as const) {
+  for (const [df, value] of [
+    [1, 12.7062],
+    [2, 4.30265],
+    [3, 3.18245],
+    [5, 2.57058],
+    [10, 2.22814],
+    [30, 2.04227],
+    [120, 1.97993],
+  ] as const) {
     assert.ok(Math.abs(studentT975(df) - value) < 6e-5 * value, `df ${df}: ${studentT975(df)}`);
   }
 });
@@ -24,11 +32,16 @@ test("the half width of a mean is t s / sqrt(n), and there is none for one run",
 
 test("Fieller's interval covers the true ratio about 95 times in 100, also with unequal deviations and few runs", () => {
   const next = random(20260102);
-  for (const [n1, n2, sd1, sd2] of [[3, 3, 5, 5], [3, 5, 12, 3], [5, 5, 2, 9]] as const) {
+  for (const [n1, n2, sd1, sd2] of [
+    [3, 3, 5, 5],
+    [3, 5, 12, 3],
+    [5, 5, 2, 9],
+  ] as const) {
     let covered = 0;
     const rounds = 3000;
     for (let i = 0; i < rounds; i++) {
-      const draw = (n: number, mean: number, sd: number) => estimate(Array.from({ length: n }, () => mean + sd * normal(next)))!;
+      const draw = (n: number, mean: number, sd: number) =>
+        estimate(Array.from({ length: n }, () => mean + sd * normal(next)))!;
       const r = ratio(draw(n1, 60, sd1), draw(n2, 100, sd2))!;
       if (r.interval === null || (r.interval.low <= 0.6 && r.interval.high >= 0.6)) covered++;
     }
@@ -38,12 +51,14 @@ test("Fieller's interval covers the true ratio about 95 times in 100, also with 
 
 test("a ratio and its reciprocal tell the same story", () => {
   const runs = fc.array(fc.double({ min: 50, max: 150, noNaN: true }), { minLength: 2, maxLength: 6 });
-  fc.assert(fc.property(runs, runs, (a, b) => {
-    const [there, back] = [ratio(estimate(a)!, estimate(b)!)!, ratio(estimate(b)!, estimate(a)!)!];
-    if (!there.interval || !back.interval || there.interval.low === 0 || back.interval.low === 0) return;
-    assert.ok(Math.abs(there.interval.low * back.interval.high - 1) < 1e-6);
-    assert.equal(there.verdict === "higher", back.verdict === "lower");
-  }));
+  fc.assert(
+    fc.property(runs, runs, (a, b) => {
+      const [there, back] = [ratio(estimate(a)!, estimate(b)!)!, ratio(estimate(b)!, estimate(a)!)!];
+      if (!there.interval || !back.interval || there.interval.low === 0 || back.interval.low === 0) return;
+      assert.ok(Math.abs(there.interval.low * back.interval.high - 1) < 1e-6);
+      assert.equal(there.verdict === "higher", back.verdict === "lower");
+    }),
+  );
 });
 
 test("no interval is invented: single runs are not tested, a wild baseline has no bounded interval", () => {

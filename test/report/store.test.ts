@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -9,10 +9,13 @@ import { listResults, readResult, saveResult, upgraded } from "../../report/stor
 import { syntheticResult } from "./synthetic.ts";
 
 let root: string;
-before(async () => { root = await mkdtemp(join(tmpdir(), "meshbench-store-")); });
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), "meshbench-store-"));
+});
 after(() => rm(root, { recursive: true, force: true }));
 
-const small = (runId: string, seed = 1) => syntheticResult({ runId, seed, threads: [1], workloads: ["oltp_read_only"], repeats: 1, histograms: false });
+const small = (runId: string, seed = 1) =>
+  syntheticResult({ runId, seed, threads: [1], workloads: ["oltp_read_only"], repeats: 1, histograms: false });
 
 test("a result comes back as it was saved, and no temporary file stays", async () => {
   const path = await saveResult(root, "one", small("r1"));
@@ -24,12 +27,16 @@ test("a run id is written once: the same result again is no error, another one i
   const path = await saveResult(root, "once", small("r1"));
   const before = await readFile(path, "utf8");
   await saveResult(root, "once", small("r1"));
-  await assert.rejects(saveResult(root, "once", small("r1", 2)), (e: Error) => e instanceof ReportError && /already has this run id/.test(e.message));
+  await assert.rejects(
+    saveResult(root, "once", small("r1", 2)),
+    (e: Error) => e instanceof ReportError && /already has this run id/.test(e.message),
+  );
   assert.equal(await readFile(path, "utf8"), before);
 });
 
 test("of many writers of one run id exactly one wins, and its file is whole", async () => {
-  const gate = new Int32Array(new SharedArrayBuffer(4)), writers = 8;
+  const gate = new Int32Array(new SharedArrayBuffer(4)),
+    writers = 8;
   const source = `
     const { parentPort, workerData: { gate, writers, keep, folder, text } } = require("node:worker_threads");
     import(keep).then(({ keepOnce }) => {
@@ -37,10 +44,27 @@ test("of many writers of one run id exactly one wins, and its file is whole", as
       while (Atomics.load(gate, 0) < writers) Atomics.wait(gate, 0, Atomics.load(gate, 0), 5);
       parentPort.postMessage(keepOnce(folder, "same.json", text));
     });`;
-  const outcomes = await Promise.all(Array.from({ length: writers }, (_, i) => new Promise<string>((resolve, reject) => {
-    const text = `${JSON.stringify(small("same", i + 1))}\n`;
-    new Worker(source, { eval: true, workerData: { gate, writers, keep: new URL("../../workloads/keep.ts", import.meta.url).href, folder: join(root, "race"), text } }).once("message", resolve).once("error", reject);
-  })));
+  const outcomes = await Promise.all(
+    Array.from(
+      { length: writers },
+      (_, i) =>
+        new Promise<string>((resolve, reject) => {
+          const text = `${JSON.stringify(small("same", i + 1))}\n`;
+          new Worker(source, {
+            eval: true,
+            workerData: {
+              gate,
+              writers,
+              keep: new URL("../../workloads/keep.ts", import.meta.url).href,
+              folder: join(root, "race"),
+              text,
+            },
+          })
+            .once("message", resolve)
+            .once("error", reject);
+        }),
+    ),
+  );
   assert.deepEqual(outcomes.toSorted(), ["kept", ...Array(writers - 1).fill("taken")]);
   assert.deepEqual(await readdir(join(root, "race")), ["same.json"]);
   assert.deepEqual(await readResult(join(root, "race", "same.json")), small("same", outcomes.indexOf("kept") + 1));
@@ -57,17 +81,20 @@ test("corrupt files are named with their reason and skipped", async () => {
   const good = await saveResult(root, "mixed", small("good"));
   const text = await readFile(good, "utf8");
   const bad: Record<string, [string, RegExp]> = {
-    "half": [text.slice(0, text.length / 2), /not JSON/],
-    "nan": [text.replace(/"tps":[0-9.]+/, "\"tps\":NaN"), /not JSON/],
-    "null": [text.replace(/"tps":[0-9.]+/, "\"tps\":null"), /tps: got null/],
-    "huge": [text.replace(/"tps":[0-9.]+/, "\"tps\":1e999"), /tps/],
-    "other": ["{\"kind\":\"something\"}", /not a meshbench result/],
-    "newer": [text.replace("\"schema\":1", "\"schema\":99"), /newer meshbench/],
-    "empty": ["", /not JSON/],
+    half: [text.slice(0, text.length / 2), /not JSON/],
+    nan: [text.replace(/"tps":[0-9.]+/, '"tps":NaN'), /not JSON/],
+    null: [text.replace(/"tps":[0-9.]+/, '"tps":null'), /tps: got null/],
+    huge: [text.replace(/"tps":[0-9.]+/, '"tps":1e999'), /tps/],
+    other: ['{"kind":"something"}', /not a meshbench result/],
+    newer: [text.replace('"schema":1', '"schema":99'), /newer meshbench/],
+    empty: ["", /not JSON/],
   };
   for (const [name, [content]] of Object.entries(bad)) await writeFile(join(root, "mixed", `${name}.json`), content);
   const { results, skipped } = await listResults(root, "mixed");
-  assert.deepEqual(results.map((r) => r.result.runId), ["good"]);
+  assert.deepEqual(
+    results.map((r) => r.result.runId),
+    ["good"],
+  );
   for (const [name, [, reason]] of Object.entries(bad)) {
     const entry = skipped.find((s) => s.path.endsWith(`${name}.json`));
     assert.ok(entry, `${name} is not named`);
@@ -81,7 +108,12 @@ test("a document of an old schema climbs version by version; a missing step is s
     1: (d: Record<string, unknown>) => ({ ...d, seconds: (d["ms"] as number) / 1000, ms: undefined }),
     2: (d: Record<string, unknown>) => ({ ...d, minutes: (d["seconds"] as number) / 60 }),
   };
-  assert.deepEqual(upgraded({ schema: 1, ms: 120_000 }, 3, steps), { schema: 3, ms: undefined, seconds: 120, minutes: 2 });
+  assert.deepEqual(upgraded({ schema: 1, ms: 120_000 }, 3, steps), {
+    schema: 3,
+    ms: undefined,
+    seconds: 120,
+    minutes: 2,
+  });
   assert.deepEqual(upgraded({ schema: 3, minutes: 2 }, 3, steps), { schema: 3, minutes: 2 });
   assert.throws(() => upgraded({ schema: 1 }, 3, { 2: steps[2] }), /schema 1 can no longer be read/);
   assert.throws(() => upgraded({ schema: 4 }, 3, steps), /newer meshbench/);

@@ -1,4 +1,7 @@
-/** What every stand-in for a provider's plugin does as a process: it listens where the engine is told to look, and ends with the engine. */
+/**
+ * What every stand-in for a provider's plugin does as a process: it listens where the engine is told to look, and ends
+ * with the engine.
+ */
 import grpc from "@grpc/grpc-js";
 import services from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import { endTree, tree } from "../../tools/processes.ts";
@@ -20,7 +23,11 @@ export function serve(name: string, make: (engineAddress: string | undefined) =>
     if (ending) return;
     ending = true;
     plugin.cancelAll?.();
-    await Promise.all(tree(process.pid).slice(1).map((pid) => endTree(pid)));
+    await Promise.all(
+      tree(process.pid)
+        .slice(1)
+        .map((pid) => endTree(pid)),
+    );
     process.exit(code);
   };
 

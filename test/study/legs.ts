@@ -1,5 +1,5 @@
 /** Legs in clouds for tests of what runs when; nothing of them is stood up. */
-import { cellsOf, legsOf, parseStudy, type Leg, type Study } from "../../cli/study/file.ts";
+import { cellsOf, type Leg, legsOf, parseStudy, type Study } from "../../cli/study/file.ts";
 
 const TEXT = `
 name: places
@@ -22,5 +22,12 @@ topologies:
 export function legsOn(topologies: string[], more: Partial<Study> = {}): { study: Study; legs: Leg[] } {
   const study = { ...parseStudy(TEXT, "places.yaml"), ...more };
   const cells = cellsOf(study, undefined, () => ({}));
-  return { study, legs: legsOf(study, topologies.map((t) => cells.find((c) => c.name === t)!), study.repeats) };
+  return {
+    study,
+    legs: legsOf(
+      study,
+      topologies.map((t) => cells.find((c) => c.name === t)!),
+      study.repeats,
+    ),
+  };
 }

@@ -1,13 +1,14 @@
 /** Legs side by side, with the stacks left out: each leg ends when the test says so. */
-import { test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Journal, legId } from "../../cli/study/journal.ts";
-import { reportStudy, runLegs, type Outcome } from "../../cli/study/run.ts";
-import type { Leg, Study } from "../../cli/study/file.ts";
+import { type TestContext, test } from "node:test";
 import { estimateLeg } from "../../cli/study/estimate.ts";
+import type { Leg, Study } from "../../cli/study/file.ts";
+import { Journal, legId } from "../../cli/study/journal.ts";
+import { type Outcome, reportStudy, runLegs } from "../../cli/study/run.ts";
 import { syntheticResult } from "../report/synthetic.ts";
 import { legsOn } from "./legs.ts";
 
@@ -19,21 +20,58 @@ function stage(t: TestContext, topologies: string[], more: Partial<Study> = {}) 
   const dir = mkdtempSync(join(tmpdir(), "meshbench-run-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const { study, legs } = legsOn(topologies, more);
-  const events: string[] = [], lines: string[] = [];
+  const events: string[] = [],
+    lines: string[] = [];
   const ends = new Map<string, { done: () => void; failed: (why: string) => void }>();
-  const run = (leg: Leg): Promise<string> => new Promise((resolve, reject) => {
-    const id = legId(leg), file = join(dir, `${leg.stack}-${leg.repeat}.json`);
-    events.push(`+${id}`);
-    ends.set(id, {
-      done: () => { events.push(`-${id}`); writeFileSync(file, "{}"); resolve(file); },
-      failed: (why) => { events.push(`!${id}`); reject(new Error(why)); },
+  const run = (leg: Leg): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const id = legId(leg),
+        file = join(dir, `${leg.stack}-${leg.repeat}.json`);
+      events.push(`+${id}`);
+      ends.set(id, {
+        done: () => {
+          events.push(`-${id}`);
+          writeFileSync(file, "{}");
+          resolve(file);
+        },
+        failed: (why) => {
+          events.push(`!${id}`);
+          reject(new Error(why));
+        },
+      });
     });
-  });
-  const go = (parallel: number, fresh = false): { stop: AbortController; ended: Promise<Outcome>; journal: Journal } => {
-    const { journal } = Journal.open(join(dir, "studies"), study, undefined, fresh), stop = new AbortController();
-    return { stop, journal, ended: runLegs(study, legs, { journal, results: dir, keepOnFailure: false, parallel, say: (line) => lines.push(line), signal: stop.signal }, run) };
+  const go = (
+    parallel: number,
+    fresh = false,
+  ): { stop: AbortController; ended: Promise<Outcome>; journal: Journal } => {
+    const { journal } = Journal.open(join(dir, "studies"), study, undefined, fresh),
+      stop = new AbortController();
+    return {
+      stop,
+      journal,
+      ended: runLegs(
+        study,
+        legs,
+        { journal, results: dir, keepOnFailure: false, parallel, say: (line) => lines.push(line), signal: stop.signal },
+        run,
+      ),
+    };
   };
-  return { study, legs, events, lines, go, end: async (id: string) => { ends.get(id)!.done(); await settled(); }, fail: async (id: string, why: string) => { ends.get(id)!.failed(why); await settled(); } };
+  return {
+    study,
+    legs,
+    events,
+    lines,
+    go,
+    end: async (id: string) => {
+      ends.get(id)!.done();
+      await settled();
+    },
+    fail: async (id: string, why: string) => {
+      ends.get(id)!.failed(why);
+      await settled();
+    },
+  };
 }
 
 test("two legs run at once, a third waits for room, and one on the same host for the host", async (t) => {
@@ -155,19 +193,29 @@ test("what a killed study left standing costs until it is taken up and ends; idl
   t.mock.timers.tick(HOUR);
   await s.end("aws#1");
   assert.equal((await ended).done, 1);
-  assert.ok(Math.abs(journal.spent().money - 49 * estimateLeg(s.legs[0]!).perHour!) < 0.01, String(journal.spent().money));
+  assert.ok(
+    Math.abs(journal.spent().money - 49 * estimateLeg(s.legs[0]!).perHour!) < 0.01,
+    String(journal.spent().money),
+  );
   assert.equal(journal.spent().seconds, 3600);
 });
 
 test("the journal: a torn last line is no entry, raised limits go on with the same one, another study or scale does not", (t) => {
   const s = stage(t, ["aws"]);
   const { journal } = s.go(1);
-  appendFileSync(join(journal.dir, "journal.jsonl"), "{\"at\":\"2026-01");
-  assert.deepEqual(journal.entries().map((e) => e.event), ["begun", "leg-begun"]);
+  appendFileSync(join(journal.dir, "journal.jsonl"), '{"at":"2026-01');
+  assert.deepEqual(
+    journal.entries().map((e) => e.event),
+    ["begun", "leg-begun"],
+  );
   const studies = join(journal.dir, "..");
   assert.equal(Journal.open(studies, { ...s.study, limits: { hours: 5 } }, undefined, false).journal.dir, journal.dir);
   journal.add({ event: "leg-failed", leg: "aws#1" });
-  assert.deepEqual(journal.entries().map((e) => e.event), ["begun", "leg-begun", "leg-failed"], "what is written after it is");
+  assert.deepEqual(
+    journal.entries().map((e) => e.event),
+    ["begun", "leg-begun", "leg-failed"],
+    "what is written after it is",
+  );
   assert.equal(Journal.last(studies, { ...s.study, repeats: 9 }, undefined), undefined);
   assert.equal(Journal.last(studies, s.study, "quick"), undefined);
   assert.equal(Journal.last(join(studies, "nowhere"), s.study, undefined), undefined);
@@ -185,11 +233,28 @@ test("the report keeps the order of the file, in whatever order the legs ran", a
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const { study, legs } = legsOn(["barn", "aws", "home"]);
   const { journal } = Journal.open(join(dir, "studies"), study, undefined, true);
-  await runLegs(study, legs, { journal, results: dir, keepOnFailure: false, parallel: 1, say: () => {}, signal: new AbortController().signal }, async (leg) => {
-    const file = join(dir, `${leg.stack}.json`);
-    writeFileSync(file, JSON.stringify(syntheticResult({ runId: leg.stack, seed: 1, threads: [1], workloads: ["oltp_read_only"], repeats: 1, histograms: false })));
-    return file;
-  });
+  await runLegs(
+    study,
+    legs,
+    { journal, results: dir, keepOnFailure: false, parallel: 1, say: () => {}, signal: new AbortController().signal },
+    async (leg) => {
+      const file = join(dir, `${leg.stack}.json`);
+      writeFileSync(
+        file,
+        JSON.stringify(
+          syntheticResult({
+            runId: leg.stack,
+            seed: 1,
+            threads: [1],
+            workloads: ["oltp_read_only"],
+            repeats: 1,
+            histograms: false,
+          }),
+        ),
+      );
+      return file;
+    },
+  );
   const { text, subjects } = await reportStudy(study, legs, journal);
   assert.equal(subjects, 3);
   assert.ok(text.indexOf("aws") < text.indexOf("home") && text.indexOf("home") < text.indexOf("barn"), text);

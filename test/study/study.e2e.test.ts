@@ -1,24 +1,33 @@
 /** A study on local nodes: killed after its first leg, taken up again, reported. */
-import { after, test } from "node:test";
+
 import assert from "node:assert/strict";
-import { spawn, execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkout, nodeBinary } from "../../tools/paths.ts";
+import { after, test } from "node:test";
 import { labName } from "../../infra/sites/lab-name.ts";
+import { checkout, nodeBinary } from "../../tools/paths.ts";
 import { until } from "../e2e/stack.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "meshbench-study-"));
-const file = join(dir, "study.yaml"), results = join(dir, "results");
+const file = join(dir, "study.yaml"),
+  results = join(dir, "results");
 const stacks = ["study-e2e-study-one", "study-e2e-study-two", "study-e2e-broken-only"];
-const lab = (...args: string[]): string => execFileSync(nodeBinary(), ["lab/cli.ts", ...args], { cwd: checkout, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+const lab = (...args: string[]): string =>
+  execFileSync(nodeBinary(), ["lab/cli.ts", ...args], {
+    cwd: checkout,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 after(() => {
   for (const stack of stacks) lab("purge", "--lab", labName(stack, checkout));
   rmSync(dir, { recursive: true, force: true });
 });
 
-writeFileSync(file, `
+writeFileSync(
+  file,
+  `
 name: e2e-study
 config:
   proxy: { kind: none }
@@ -29,20 +38,40 @@ config:
 topologies:
   one: { sites: [{ name: a, kind: local, nodes: 1 }] }
   two: { sites: [{ name: a, kind: local, nodes: 1 }, { name: b, kind: local, nodes: 0 }], links: [{ between: [a, b], rttMs: 10 }], driver: { site: b } }
-`);
+`,
+);
 
 function study(...args: string[]): Running {
   return studyOf(file, ...args);
 }
 
-interface Running { pid: number; output: () => string; ended: Promise<number>; kill: () => void }
+interface Running {
+  pid: number;
+  output: () => string;
+  ended: Promise<number>;
+  kill: () => void;
+}
 
 function studyOf(file: string, ...args: string[]): Running {
   let output = "";
-  const child = spawn(nodeBinary(), ["cli/main.ts", "study", "run", file, "--results", results, ...args], { cwd: checkout, stdio: ["ignore", "pipe", "pipe"], detached: true });
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => { output += text; });
+  const child = spawn(nodeBinary(), ["cli/main.ts", "study", "run", file, "--results", results, ...args], {
+    cwd: checkout,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
   const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? 137)));
-  return { pid: child.pid!, output: () => output, ended, kill: () => { process.kill(-child.pid!, "SIGKILL"); } };
+  return {
+    pid: child.pid!,
+    output: () => output,
+    ended,
+    kill: () => {
+      process.kill(-child.pid!, "SIGKILL");
+    },
+  };
 }
 
 test("a dry run lists the legs and makes nothing", async () => {
@@ -77,13 +106,21 @@ test("killed during its second leg, the study goes on where it was and reports b
   assert.match(page, /oltp_read_only/);
   for (const stack of stacks.slice(0, 2)) {
     assert.equal(readdirSync(join(results, stack)).length, 1, "each leg has one result");
-    assert.deepEqual(Object.values(JSON.parse(lab("leftovers", "--lab", labName(stack, checkout), "--json")) as Record<string, unknown[]>).flat(), []);
+    assert.deepEqual(
+      Object.values(
+        JSON.parse(lab("leftovers", "--lab", labName(stack, checkout), "--json")) as Record<string, unknown[]>,
+      ).flat(),
+      [],
+    );
   }
 });
 
 test("a failed leg is taken down, or left up to look at where that is asked for", async () => {
-  const broken = join(dir, "broken.yaml"), lost = stacks[2]!;
-  writeFileSync(broken, `
+  const broken = join(dir, "broken.yaml"),
+    lost = stacks[2]!;
+  writeFileSync(
+    broken,
+    `
 name: e2e-broken
 config:
   proxy: { kind: none }
@@ -93,8 +130,12 @@ config:
     steps: [{ workload: oltp_read_only, threads: 1, warmupSeconds: 0, durationSeconds: 1 }]
 topologies:
   only: { sites: [{ name: a, kind: local, nodes: 1 }] }
-`);
-  const left = (): unknown[] => Object.values(JSON.parse(lab("leftovers", "--lab", labName(lost, checkout), "--json")) as Record<string, unknown[]>).flat();
+`,
+  );
+  const left = (): unknown[] =>
+    Object.values(
+      JSON.parse(lab("leftovers", "--lab", labName(lost, checkout), "--json")) as Record<string, unknown[]>,
+    ).flat();
   const gone = studyOf(broken);
   assert.equal(await gone.ended, 1, gone.output());
   assert.match(gone.output(), /only#1.*up failed: .*mariadb did not start: .*no_such_variable/);
@@ -105,6 +146,9 @@ topologies:
   assert.match(kept.output(), new RegExp(`left up to look at: npm run pulumi -- destroy -s ${lost}`));
   assert.match(lab("list"), new RegExp(labName(lost, checkout)));
   execFileSync(nodeBinary(), ["tools/pulumi.ts", "destroy", "--yes", "-s", lost], { cwd: checkout, stdio: "ignore" });
-  execFileSync(nodeBinary(), ["tools/pulumi.ts", "stack", "rm", "--yes", "-s", lost], { cwd: checkout, stdio: "ignore" });
+  execFileSync(nodeBinary(), ["tools/pulumi.ts", "stack", "rm", "--yes", "-s", lost], {
+    cwd: checkout,
+    stdio: "ignore",
+  });
   assert.deepEqual(left(), []);
 });

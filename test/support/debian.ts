@@ -19,8 +19,13 @@ const LOCK_WAIT_MS = 600_000;
  */
 export async function ensurePackages(names: string[]): Promise<Packages> {
   if (missing(names).length === 0) return { ok: true };
-  if (process.getuid?.() !== 0) return { ok: false, reason: `not installed: ${missing(names).join(", ")} (apt-get install them; this process is not root)` };
-  if (!existsSync("/usr/bin/apt-get")) return { ok: false, reason: `not installed: ${missing(names).join(", ")} (no apt-get here)` };
+  if (process.getuid?.() !== 0)
+    return {
+      ok: false,
+      reason: `not installed: ${missing(names).join(", ")} (apt-get install them; this process is not root)`,
+    };
+  if (!existsSync("/usr/bin/apt-get"))
+    return { ok: false, reason: `not installed: ${missing(names).join(", ")} (no apt-get here)` };
   if (!(await lock())) return { ok: false, reason: `another process has held ${LOCK} for ten minutes` };
   try {
     return install(missing(names));
@@ -47,7 +52,10 @@ function install(names: string[]): Packages {
     for (const steps of [[installStep(names)], [["update", "-q"], installStep(names)]]) {
       let failed = false;
       for (const args of steps) {
-        const ran = spawnSync("apt-get", args, { encoding: "utf8", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+        const ran = spawnSync("apt-get", args, {
+          encoding: "utf8",
+          env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+        });
         failed = ran.status !== 0;
         if (failed) last = (ran.stderr || ran.error?.message || "").trim().split("\n").at(-1) ?? "";
       }

@@ -1,6 +1,7 @@
 /** Runs the load engine inside the test's process. */
-import { runSpecSchema } from "../../workloads/contract.ts";
+
 import type { RunResult, RunSpec, RunSpecInput, StepResult } from "../../workloads/contract.ts";
+import { runSpecSchema } from "../../workloads/contract.ts";
 import { run } from "../../workloads/engine/run.ts";
 import { DATABASE, PASSWORD, USER } from "./mariadb.ts";
 
@@ -10,11 +11,24 @@ export const CLI = new URL("../../workloads/cli.ts", import.meta.url);
 type StepInput = RunSpecInput["steps"][number];
 
 /** A spec for servers on loopback ports; `target` and the rest may override. */
-export function specFor(ports: number[], steps: StepInput[], more: { target?: Partial<RunSpecInput["target"]>; data?: RunSpecInput["data"]; spec?: Partial<RunSpecInput> } = {}): RunSpec {
+export function specFor(
+  ports: number[],
+  steps: StepInput[],
+  more: { target?: Partial<RunSpecInput["target"]>; data?: RunSpecInput["data"]; spec?: Partial<RunSpecInput> } = {},
+): RunSpec {
   return runSpecSchema.parse({
-    runId: "test", seed: 42, ...more.spec,
-    target: { driver: "mysql", user: USER, database: DATABASE, endpoints: ports.map((port, i) => ({ name: `e${i + 1}`, host: "127.0.0.1", port })), ...more.target },
-    data: more.data ?? {}, steps,
+    runId: "test",
+    seed: 42,
+    ...more.spec,
+    target: {
+      driver: "mysql",
+      user: USER,
+      database: DATABASE,
+      endpoints: ports.map((port, i) => ({ name: `e${i + 1}`, host: "127.0.0.1", port })),
+      ...more.target,
+    },
+    data: more.data ?? {},
+    steps,
   });
 }
 
@@ -23,10 +37,16 @@ export interface EngineRun {
   lines: string[];
 }
 
-export async function runEngine(spec: RunSpec, options: { signal?: AbortSignal; out?: string; entry?: URL; onLine?(line: string): void } = {}): Promise<EngineRun> {
+export async function runEngine(
+  spec: RunSpec,
+  options: { signal?: AbortSignal; out?: string; entry?: URL; onLine?(line: string): void } = {},
+): Promise<EngineRun> {
   const lines: string[] = [];
   const result = await run(spec, {
-    password: PASSWORD, entry: options.entry ?? CLI, signal: options.signal ?? new AbortController().signal, out: options.out,
+    password: PASSWORD,
+    entry: options.entry ?? CLI,
+    signal: options.signal ?? new AbortController().signal,
+    out: options.out,
     onLine(line) {
       lines.push(line);
       options.onLine?.(line);
@@ -37,6 +57,9 @@ export async function runEngine(spec: RunSpec, options: { signal?: AbortSignal; 
 
 export function only(run: EngineRun): StepResult {
   const step = run.result.steps[0];
-  if (!step || run.result.steps.length !== 1) throw new Error(`one window was expected, there are ${run.result.steps.length}: ${run.result.incompleteReason ?? ""}`);
+  if (!step || run.result.steps.length !== 1)
+    throw new Error(
+      `one window was expected, there are ${run.result.steps.length}: ${run.result.incompleteReason ?? ""}`,
+    );
   return step;
 }

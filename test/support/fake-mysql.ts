@@ -1,12 +1,14 @@
 /**
- * A fake: it speaks as much of MySQL's protocol as the load engine needs, keeps no data, and answers every SELECT with the
- * rows that sysbench's tables would return for it. Its answers can be stalled, delayed, refused or cut at exact moments, which
+ * A fake: it speaks as much of MySQL's protocol as the load engine needs, keeps no data, and answers every SELECT with
+ * the
+ * rows that sysbench's tables would return for it. Its answers can be stalled, delayed, refused or cut at exact
+ * moments, which
  * a real server can't be made to do.
  */
 import net from "node:net";
 import { errPayload, okPayload, packet, prepareAnswer, resultSet } from "./mysql-answers.ts";
 
-const C = "12345678901-".repeat(9) + "12345678901";
+const C = `${"12345678901-".repeat(9)}12345678901`;
 
 export interface FakeStatement {
   sql: string;
@@ -135,8 +137,13 @@ function answerTo({ sql, params }: FakeStatement, binary: boolean): Buffer {
   if (!isRead(sql)) return packet(1, okPayload(/^(UPDATE|DELETE|INSERT)/i.test(sql) ? 1 : 0));
   const single = /SUM\(|count\(|MAX\(/i.test(sql);
   const rows = single || params.length < 2 ? 1 : params[1]! - params[0]! + 1;
-  const cells = Array.from({ length: rows }, (_, i) => [single ? "5000" : C.replace(/\d{11}$/, String(i).padStart(11, "0"))]);
-  return resultSet({ columns: [{ name: "c", type: single ? 246 : 254 }], rows: cells }, binary, { deprecateEof: false, cacheMetadata: false }).bytes;
+  const cells = Array.from({ length: rows }, (_, i) => [
+    single ? "5000" : C.replace(/\d{11}$/, String(i).padStart(11, "0")),
+  ]);
+  return resultSet({ columns: [{ name: "c", type: single ? 246 : 254 }], rows: cells }, binary, {
+    deprecateEof: false,
+    cacheMetadata: false,
+  }).bytes;
 }
 
 /** Values of a statement whose parameters are all integers; the types stand in front of them the first time. */
@@ -149,9 +156,15 @@ function intParams(payload: Buffer, sql: string): number[] {
 }
 
 function greeting(connection: number): Buffer {
-  // PROTOCOL_41, SECURE_CONNECTION, TRANSACTIONS, CONNECT_WITH_DB, PLUGIN_AUTH, MULTI_RESULTS, LONG_PASSWORD and LONG_FLAG
+  // PROTOCOL_41, SECURE_CONNECTION, TRANSACTIONS, CONNECT_WITH_DB, PLUGIN_AUTH, MULTI_RESULTS, LONG_PASSWORD and
+  // LONG_FLAG
   const capabilities = 0x0000_0001 | 0x4 | 0x8 | 0x200 | 0x2000 | 0x8000 | 0x2_0000 | 0x8_0000;
-  const head = Buffer.concat([Buffer.from([10]), Buffer.from("5.5.5-10.11.0-MariaDB-fake\0"), Buffer.alloc(4), Buffer.from("12345678\0")]);
+  const head = Buffer.concat([
+    Buffer.from([10]),
+    Buffer.from("5.5.5-10.11.0-MariaDB-fake\0"),
+    Buffer.alloc(4),
+    Buffer.from("12345678\0"),
+  ]);
   head.writeUInt32LE(connection, head.length - 13);
   const tail = Buffer.alloc(18);
   tail.writeUInt16LE(capabilities & 0xffff, 0);

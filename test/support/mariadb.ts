@@ -1,9 +1,11 @@
 /**
- * A private mariadbd for tests: its own data directory, socket and port under the system's temp directory, ended by its pid.
+ * A private mariadbd for tests: its own data directory, socket and port under the system's temp directory, ended by its
+ * pid.
  * Needs Debian's mariadb-server (ensurePackages installs it without starting anything).
  */
-import { spawn, spawnSync } from "node:child_process";
+
 import type { ChildProcess } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
@@ -42,7 +44,10 @@ export class Mariadb {
     this.#cpu = options.cpu;
   }
 
-  /** Installs the data directory and starts the server, with database `sbtest` and user `bench`. Throws with the end of the server's log. */
+  /**
+   * Installs the data directory and starts the server, with database `sbtest` and user `bench`. Throws with the end of
+   * the server's log.
+   */
   static async start(options: MariadbOptions = {}): Promise<Mariadb> {
     const directory = mkdtempSync(join(tmpdir(), "meshbench-mariadb-"));
     const server = new Mariadb(directory, options.port ?? (await freePort()), options);
@@ -51,16 +56,28 @@ export class Mariadb {
       // A server that starts deletes every #sql* file of its temporary directory, another server's too.
       mkdirSync(join(directory, "tmp"));
       if (root) {
-        const [uid, gid] = ["-u", "-g"].map((flag) => Number(spawnSync("id", [flag, "mysql"], { encoding: "utf8" }).stdout));
+        const [uid, gid] = ["-u", "-g"].map((flag) =>
+          Number(spawnSync("id", [flag, "mysql"], { encoding: "utf8" }).stdout),
+        );
         for (const mine of [directory, join(directory, "tmp")]) chownSync(mine, uid as number, gid as number);
       }
       chmodSync(directory, 0o755);
-      const installed = spawnSync("mariadb-install-db", [
-        `--datadir=${join(directory, "data")}`, `--tmpdir=${join(directory, "tmp")}`, "--auth-root-authentication-method=normal", "--skip-test-db", ...(root ? ["--user=mysql"] : []),
-      ], { encoding: "utf8" });
+      const installed = spawnSync(
+        "mariadb-install-db",
+        [
+          `--datadir=${join(directory, "data")}`,
+          `--tmpdir=${join(directory, "tmp")}`,
+          "--auth-root-authentication-method=normal",
+          "--skip-test-db",
+          ...(root ? ["--user=mysql"] : []),
+        ],
+        { encoding: "utf8" },
+      );
       if (installed.status !== 0) throw new Error(`mariadb-install-db: ${installed.stderr}${installed.stdout}`);
       await server.startAgain();
-      server.sql(`CREATE DATABASE ${DATABASE}; CREATE USER ${USER}@'127.0.0.1' IDENTIFIED BY '${PASSWORD}'; GRANT ALL ON *.* TO ${USER}@'127.0.0.1'`);
+      server.sql(
+        `CREATE DATABASE ${DATABASE}; CREATE USER ${USER}@'127.0.0.1' IDENTIFIED BY '${PASSWORD}'; GRANT ALL ON *.* TO ${USER}@'127.0.0.1'`,
+      );
       return server;
     } catch (error) {
       await server.stop();
@@ -75,9 +92,20 @@ export class Mariadb {
   /** Starts the server on the data it has. */
   async startAgain(): Promise<void> {
     const args = [
-      "--no-defaults", `--datadir=${join(this.directory, "data")}`, `--tmpdir=${join(this.directory, "tmp")}`, `--socket=${this.socket}`, `--port=${this.port}`, "--bind-address=127.0.0.1",
-      `--pid-file=${join(this.directory, "pid")}`, `--log-error=${join(this.directory, "log")}`, "--skip-name-resolve", "--innodb-buffer-pool-size=256M",
-      "--innodb-flush-log-at-trx-commit=2", "--max-connections=400", ...(process.getuid?.() === 0 ? ["--user=mysql"] : []), ...this.extra,
+      "--no-defaults",
+      `--datadir=${join(this.directory, "data")}`,
+      `--tmpdir=${join(this.directory, "tmp")}`,
+      `--socket=${this.socket}`,
+      `--port=${this.port}`,
+      "--bind-address=127.0.0.1",
+      `--pid-file=${join(this.directory, "pid")}`,
+      `--log-error=${join(this.directory, "log")}`,
+      "--skip-name-resolve",
+      "--innodb-buffer-pool-size=256M",
+      "--innodb-flush-log-at-trx-commit=2",
+      "--max-connections=400",
+      ...(process.getuid?.() === 0 ? ["--user=mysql"] : []),
+      ...this.extra,
     ];
     const command = this.#cpu === undefined ? ["mariadbd", ...args] : ["taskset", "-c", this.#cpu, "mariadbd", ...args];
     const child = spawn(command[0] as string, command.slice(1), { stdio: "ignore" });
@@ -100,14 +128,33 @@ export class Mariadb {
 
   /** Runs SQL as root over the socket; returns mariadb's tab-separated output without headings. */
   sql(statement: string, database = ""): string {
-    const ran = spawnSync("mariadb", ["--no-defaults", `--socket=${this.socket}`, "-uroot", "-N", "-B", ...(database ? [database] : []), "-e", statement], { encoding: "utf8" });
+    const ran = spawnSync(
+      "mariadb",
+      [
+        "--no-defaults",
+        `--socket=${this.socket}`,
+        "-uroot",
+        "-N",
+        "-B",
+        ...(database ? [database] : []),
+        "-e",
+        statement,
+      ],
+      { encoding: "utf8" },
+    );
     if (ran.status !== 0) throw new Error(`mariadb: ${ran.stderr}`);
     return ran.stdout;
   }
 
   /** Global status counters by name. */
   status(like = "%"): Map<string, number> {
-    return new Map(this.sql(`SHOW GLOBAL STATUS LIKE '${like}'`).trim().split("\n").map((line) => line.split("\t")).map(([name, value]) => [name ?? "", Number(value)]));
+    return new Map(
+      this.sql(`SHOW GLOBAL STATUS LIKE '${like}'`)
+        .trim()
+        .split("\n")
+        .map((line) => line.split("\t"))
+        .map(([name, value]) => [name ?? "", Number(value)]),
+    );
   }
 
   signal(name: NodeJS.Signals): void {
@@ -150,7 +197,10 @@ export function freePort(): Promise<number> {
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(port, "127.0.0.1");
-    socket.once("data", () => { socket.destroy(); resolve(true); });
+    socket.once("data", () => {
+      socket.destroy();
+      resolve(true);
+    });
     socket.once("error", () => resolve(false));
   });
 }

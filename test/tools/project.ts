@@ -22,7 +22,8 @@ export function scratchProject(files: Record<string, string>): Scratch {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
   };
-  const git = (...args: string[]) => execFileSync("git", ["-C", root, "-c", "user.name=t", "-c", "user.email=t@t", ...args], { encoding: "utf8" });
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-C", root, "-c", "user.name=t", "-c", "user.email=t@t", ...args], { encoding: "utf8" });
   const all: Record<string, string> = {
     "Pulumi.yaml": "name: scratch\nruntime: {name: nodejs, options: {typescript: false}}\nmain: program/index.ts\n",
     "package.json": '{"type":"module"}\n',

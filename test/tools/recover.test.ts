@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { type TestContext, test } from "node:test";
 import { isEnough } from "../../tools/engine.ts";
 import { withLock } from "../../tools/lock.ts";
 import { lockFolder, type Project } from "../../tools/project.ts";
-import { clearStaleLocks, settle, type Deployment } from "../../tools/recover.ts";
+import { clearStaleLocks, type Deployment, settle } from "../../tools/recover.ts";
 
 function scratch(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "meshbench-recover-"));
@@ -39,15 +39,25 @@ test("only locks of dead processes of this host are removed", (t) => {
 });
 
 const urn = (type: string, name: string) => `urn:pulumi:s::p::${type}::${name}`;
-const command = (name: string, inputs: Record<string, unknown>) =>
-  ({ urn: urn("command:local:Command", name), type: "command:local:Command", custom: true, inputs });
+const command = (name: string, inputs: Record<string, unknown>) => ({
+  urn: urn("command:local:Command", name),
+  type: "command:local:Command",
+  custom: true,
+  inputs,
+});
 
 function exported(operations: Deployment["deployment"]["pending_operations"]): Deployment {
-  return { version: 3, deployment: { resources: [{ ...command("made", {}), id: "1" }], pending_operations: operations ?? null } };
+  return {
+    version: 3,
+    deployment: { resources: [{ ...command("made", {}), id: "1" }], pending_operations: operations ?? null },
+  };
 }
 
 test("half-done creates are dropped before a run that creates them again", () => {
-  const { deployment, adopted, unknown } = settle(exported([{ type: "creating", resource: command("new", { delete: "rm x" }) }]), false);
+  const { deployment, adopted, unknown } = settle(
+    exported([{ type: "creating", resource: command("new", { delete: "rm x" }) }]),
+    false,
+  );
   assert.deepEqual(deployment.deployment.pending_operations, []);
   assert.equal(deployment.deployment.resources?.length, 1);
   assert.deepEqual([adopted, unknown], [[], []]);
@@ -55,10 +65,13 @@ test("half-done creates are dropped before a run that creates them again", () =>
 
 test("before a destroy they are listed, so that their delete command runs", () => {
   const ciphertext = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:x" };
-  const { deployment, adopted } = settle(exported([
-    { type: "creating", resource: command("new", { create: "touch x", delete: "rm x", stdin: ciphertext }) },
-    { type: "creating", resource: command("nothing-to-delete", { create: "true" }) },
-  ]), true);
+  const { deployment, adopted } = settle(
+    exported([
+      { type: "creating", resource: command("new", { create: "touch x", delete: "rm x", stdin: ciphertext }) },
+      { type: "creating", resource: command("nothing-to-delete", { create: "true" }) },
+    ]),
+    true,
+  );
   assert.deepEqual(adopted, ["new"]);
   const listed = deployment.deployment.resources?.[1];
   assert.ok(listed?.id);
@@ -66,13 +79,21 @@ test("before a destroy they are listed, so that their delete command runs", () =
 });
 
 test("a cloud's half-made resource is named, and one that is listed anyway isn't listed twice", () => {
-  const instance = { urn: urn("aws:ec2/instance:Instance", "node-1"), type: "aws:ec2/instance:Instance", custom: true, inputs: {} };
-  const { deployment, adopted, unknown } = settle(exported([
-    { type: "creating", resource: instance },
-    { type: "creating", resource: command("made", { delete: "rm x" }) },
-    { type: "deleting", resource: command("made", { delete: "rm x" }) },
-    { type: "updating", resource: command("made", { delete: "rm x" }) },
-  ]), true);
+  const instance = {
+    urn: urn("aws:ec2/instance:Instance", "node-1"),
+    type: "aws:ec2/instance:Instance",
+    custom: true,
+    inputs: {},
+  };
+  const { deployment, adopted, unknown } = settle(
+    exported([
+      { type: "creating", resource: instance },
+      { type: "creating", resource: command("made", { delete: "rm x" }) },
+      { type: "deleting", resource: command("made", { delete: "rm x" }) },
+      { type: "updating", resource: command("made", { delete: "rm x" }) },
+    ]),
+    true,
+  );
   assert.deepEqual(unknown, ["node-1 (aws:ec2/instance:Instance)"]);
   assert.deepEqual(adopted, []);
   assert.equal(deployment.deployment.resources?.length, 1);
@@ -91,11 +112,19 @@ test("one works at a time, and a lock whose process is gone is taken over", asyn
   writeFileSync(file, String(noProcess));
   let inside = 0;
   const waited: number[] = [];
-  await Promise.all([1, 2].map(() => withLock(file, async () => {
-    inside++;
-    assert.equal(inside, 1);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    inside--;
-  }, (pid) => waited.push(pid))));
+  await Promise.all(
+    [1, 2].map(() =>
+      withLock(
+        file,
+        async () => {
+          inside++;
+          assert.equal(inside, 1);
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          inside--;
+        },
+        (pid) => waited.push(pid),
+      ),
+    ),
+  );
   assert.deepEqual(waited, [process.pid]);
 });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
 import { lockFolder } from "../../tools/project.ts";
 import { hasPendingOperations } from "../../tools/recover.ts";
-import { runPulumi, type RunResult } from "../../tools/run.ts";
-import { scratchProject, until, type Scratch } from "./project.ts";
+import { type RunResult, runPulumi } from "../../tools/run.ts";
+import { type Scratch, scratchProject, until } from "./project.ts";
 
 const program = `
 import * as command from "@pulumi/command";
@@ -53,32 +53,44 @@ function log(): string[] {
 }
 
 function running(marker: string): string[] {
-  return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry)).flatMap((pid) => {
-    try {
-      const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
-      return environment.includes(marker) ? [readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")] : [];
-    } catch {
-      return [];
-    }
-  });
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((pid) => {
+      try {
+        const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
+        return environment.includes(marker) ? [readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")] : [];
+      } catch {
+        return [];
+      }
+    });
 }
 
 function locks(): string[] {
   const folder = lockFolder(scratch.project, "dev") ?? "";
-  return readdirSync(folder).filter((name) => name.endsWith(".json")).map((name) => readFileSync(join(folder, name), "utf8"));
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => readFileSync(join(folder, name), "utf8"));
 }
 
 /** Starts an `up` in a process of its own, and stops it by `stop` once the slow command runs. */
 async function stopDuringUp(stop: (engine: number, wrapper: ChildProcess) => void): Promise<void> {
   rmSync(join(scratch.root, "fast"), { force: true });
   const before = log().length;
-  const child = spawn(nodeBinary(), ["--input-type=module", "-e", `
+  const child = spawn(
+    nodeBinary(),
+    [
+      "--input-type=module",
+      "-e",
+      `
     import { openProject } from ${JSON.stringify(join(checkout, "tools/project.ts"))};
     import { runPulumi } from ${JSON.stringify(join(checkout, "tools/run.ts"))};
     const project = openProject(${JSON.stringify(scratch.root)}, { HOME: ${JSON.stringify(scratch.root)}, PULUMI_HOME: ${JSON.stringify(join(scratch.root, ".home"))} });
     const { code } = await runPulumi(["up", "--yes", "--skip-preview", "--stack", "dev"], { project, stack: "dev", stdio: "ignore" });
     process.exit(code);
-  `], { stdio: "ignore" });
+  `,
+    ],
+    { stdio: "ignore" },
+  );
   const exited = new Promise((resolve) => child.once("exit", resolve));
   await until("the slow command runs", () => log().slice(before).includes("slow"));
   const { pid } = JSON.parse(locks()[0] ?? "{}") as { pid: number };
@@ -94,7 +106,10 @@ test("a first run creates the stack, and the checkout stays clean", async () => 
   const { stdout } = await pulumi("preview", "--stack", "dev");
   assert.match(stdout, /3 to create/);
   await pulumi("up", "--yes", "--skip-preview", "--stack", "dev");
-  const outputs = JSON.parse((await pulumi("stack", "output", "--json", "--stack", "dev")).stdout) as Record<string, string>;
+  const outputs = JSON.parse((await pulumi("stack", "output", "--json", "--stack", "dev")).stdout) as Record<
+    string,
+    string
+  >;
   assert.equal(outputs["greeting"], "hello");
   assert.equal(outputs["hidden"], "[secret]");
   assert.deepEqual(log(), ["first", "slow"]);

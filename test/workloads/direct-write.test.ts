@@ -12,7 +12,8 @@ async function pair(): Promise<{ client: net.Socket; server: net.Socket; close()
   await new Promise((resolve) => client.once("connect", resolve));
   const server = await accepted;
   return {
-    client, server,
+    client,
+    server,
     close() {
       client.destroy();
       server.destroy();
@@ -70,9 +71,21 @@ test("a socket that is not connected yet gets the bytes through its stream; one 
 
 test("where the handle does not take part, the stream writes, from then on always", () => {
   const written: string[] = [];
-  const socket = { connecting: false, _handle: { writeBuffer() { throw new TypeError("a request object is needed"); } }, write: (b: Buffer) => written.push(String(b)) };
+  const socket = {
+    connecting: false,
+    _handle: {
+      writeBuffer() {
+        throw new TypeError("a request object is needed");
+      },
+    },
+    write: (b: Buffer) => written.push(String(b)),
+  };
   writeDirectly(socket as never, Buffer.from("a"));
-  const other = { connecting: false, _handle: { writeBuffer: () => assert.fail("must not be tried again") }, write: socket.write };
+  const other = {
+    connecting: false,
+    _handle: { writeBuffer: () => assert.fail("must not be tried again") },
+    write: socket.write,
+  };
   writeDirectly(other as never, Buffer.from("b"));
   assert.deepEqual(written, ["a", "b"]);
 });

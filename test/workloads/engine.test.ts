@@ -8,8 +8,8 @@ import { pathToFileURL } from "node:url";
 import { runResultSchema } from "../../workloads/contract.ts";
 import { merge } from "../../workloads/engine/merge.ts";
 import { CLI, only, runEngine, specFor } from "../support/engine.ts";
-import { FakeMysql } from "../support/fake-mysql.ts";
 import type { FakeStatement } from "../support/fake-mysql.ts";
+import { FakeMysql } from "../support/fake-mysql.ts";
 
 let fake: FakeMysql;
 let other: FakeMysql;
@@ -23,19 +23,32 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const events = (n: number, more = {}): { warmupSeconds: 0; durationSeconds: number; options: Record<string, number | string> } => ({ warmupSeconds: 0, durationSeconds: 60, options: { events: n, ...more } });
+const events = (
+  n: number,
+  more = {},
+): { warmupSeconds: 0; durationSeconds: number; options: Record<string, number | string> } => ({
+  warmupSeconds: 0,
+  durationSeconds: 60,
+  options: { events: n, ...more },
+});
 
 async function stream(seed: number, workers?: number): Promise<Map<number, FakeStatement[]>> {
   fake.log.length = 0;
   fake.keepLog = true;
-  await runEngine(specFor([fake.port], [{ workload: "oltp_read_only", threads: 3, ...events(30) }], { data: { tables: 3, tableSize: 1000 }, spec: { seed, ...(workers ? { workers } : {}) } }));
+  await runEngine(
+    specFor([fake.port], [{ workload: "oltp_read_only", threads: 3, ...events(30) }], {
+      data: { tables: 3, tableSize: 1000 },
+      spec: { seed, ...(workers ? { workers } : {}) },
+    }),
+  );
   // Connections are numbered as they come in: the first point select of a session tells which one it is.
   const byConnection = Map.groupBy(fake.log, (s) => s.connection);
   return new Map([...byConnection.values()].map((list, i) => [i, list]));
 }
 
 test("same seed, same statements per connection, however many event loops drive them; another seed, other ones", async () => {
-  const key = (streams: Map<number, FakeStatement[]>): string[] => [...streams.values()].map((list) => JSON.stringify(list.slice(0, 80).map((s) => [s.sql, s.params]))).toSorted();
+  const key = (streams: Map<number, FakeStatement[]>): string[] =>
+    [...streams.values()].map((list) => JSON.stringify(list.slice(0, 80).map((s) => [s.sql, s.params]))).toSorted();
   const first = key(await stream(7));
   assert.deepEqual(key(await stream(7)), first);
   assert.deepEqual(key(await stream(7, 3)), first);
@@ -44,19 +57,36 @@ test("same seed, same statements per connection, however many event loops drive 
 
 test("an event is sysbench's sequence of statements, on one table per group", async () => {
   fake.keepLog = true;
-  const window = only(await runEngine(specFor([fake.port], [{ workload: "oltp_read_write", threads: 1, ...events(20) }], { data: { tables: 5, tableSize: 1000 } })));
+  const window = only(
+    await runEngine(
+      specFor([fake.port], [{ workload: "oltp_read_write", threads: 1, ...events(20) }], {
+        data: { tables: 5, tableSize: 1000 },
+      }),
+    ),
+  );
   assert.equal(window.transactions, 20);
   assert.deepEqual(window.queries, { read: 280, write: 80, other: 40, total: 400 });
   const event = fake.log.slice(0, 20).map((s) => s.sql.replace(/sbtest\d+/, "T"));
   assert.deepEqual(event, [
-    "BEGIN", ...Array.from({ length: 10 }, () => "SELECT c FROM T WHERE id=?"),
-    "SELECT c FROM T WHERE id BETWEEN ? AND ?", "SELECT SUM(k) FROM T WHERE id BETWEEN ? AND ?", "SELECT c FROM T WHERE id BETWEEN ? AND ? ORDER BY c",
-    "SELECT DISTINCT c FROM T WHERE id BETWEEN ? AND ? ORDER BY c", "UPDATE T SET k=k+1 WHERE id=?", "UPDATE T SET c=? WHERE id=?",
-    "DELETE FROM T WHERE id=?", "INSERT INTO T (id, k, c, pad) VALUES (?, ?, ?, ?)", "COMMIT",
+    "BEGIN",
+    ...Array.from({ length: 10 }, () => "SELECT c FROM T WHERE id=?"),
+    "SELECT c FROM T WHERE id BETWEEN ? AND ?",
+    "SELECT SUM(k) FROM T WHERE id BETWEEN ? AND ?",
+    "SELECT c FROM T WHERE id BETWEEN ? AND ? ORDER BY c",
+    "SELECT DISTINCT c FROM T WHERE id BETWEEN ? AND ? ORDER BY c",
+    "UPDATE T SET k=k+1 WHERE id=?",
+    "UPDATE T SET c=? WHERE id=?",
+    "DELETE FROM T WHERE id=?",
+    "INSERT INTO T (id, k, c, pad) VALUES (?, ?, ?, ?)",
+    "COMMIT",
   ]);
   for (let at = 0; at < 400; at += 20) {
     const table = (i: number): string => /sbtest\d+/.exec(fake.log[at + i]!.sql)![0];
-    assert.equal(new Set(Array.from({ length: 10 }, (_, i) => table(i + 1))).size, 1, "point selects of an event stay on one table");
+    assert.equal(
+      new Set(Array.from({ length: 10 }, (_, i) => table(i + 1))).size,
+      1,
+      "point selects of an event stay on one table",
+    );
     assert.equal(table(17), table(18), "DELETE and INSERT hit one table");
   }
   const range = fake.log[11]!.params;
@@ -66,7 +96,9 @@ test("an event is sysbench's sequence of statements, on one table per group", as
 
 test("behind a proxy, transaction control is text and types go with every execution", async () => {
   fake.keepLog = true;
-  const spec = specFor([fake.port], [{ workload: "oltp_read_only", threads: 1, ...events(2) }], { target: { endpoints: [{ name: "p", host: "127.0.0.1", port: fake.port, role: "proxy" }] } });
+  const spec = specFor([fake.port], [{ workload: "oltp_read_only", threads: 1, ...events(2) }], {
+    target: { endpoints: [{ name: "p", host: "127.0.0.1", port: fake.port, role: "proxy" }] },
+  });
   assert.equal(only(await runEngine(spec)).transactions, 2);
   assert.equal(fake.log.filter((s) => s.sql === "BEGIN").length, 2);
   assert.equal(fake.log.filter((s) => s.sql === "COMMIT").length, 2);
@@ -78,10 +110,16 @@ test("a deadlock restarts the event inside its timer and is counted; after a loc
   fake.refuse = ({ sql }) => {
     if (!/^UPDATE.*k=k/.test(sql)) return null;
     updates++;
-    return updates === 2 ? { code: 1213, message: "Deadlock found" } : updates === 4 ? { code: 1205, message: "Lock wait timeout exceeded" } : null;
+    return updates === 2
+      ? { code: 1213, message: "Deadlock found" }
+      : updates === 4
+        ? { code: 1205, message: "Lock wait timeout exceeded" }
+        : null;
   };
   fake.delay = ({ sql }) => (sql === "BEGIN" ? 20 : 0);
-  const window = only(await runEngine(specFor([fake.port], [{ workload: "oltp_write_only", threads: 1, ...events(5) }])));
+  const window = only(
+    await runEngine(specFor([fake.port], [{ workload: "oltp_write_only", threads: 1, ...events(5) }])),
+  );
   assert.equal(window.transactions, 5);
   assert.deepEqual(window.errors, { total: 2, byCode: { 1213: 1, 1205: 1 }, restarts: 2 });
   assert.equal(fake.log.filter((s) => s.sql === "ROLLBACK").length, 1);
@@ -91,10 +129,21 @@ test("a deadlock restarts the event inside its timer and is counted; after a loc
 });
 
 test("a node that can't serve is backed off from, and left for another endpoint", async () => {
-  fake.refuse = ({ sql }) => (sql === "BEGIN" ? { code: 1047, message: "WSREP has not yet prepared node for application use" } : null);
-  const window = only(await runEngine(specFor([fake.port, other.port], [{ workload: "oltp_write_only", threads: 4, warmupSeconds: 0, durationSeconds: 2 }])));
+  fake.refuse = ({ sql }) =>
+    sql === "BEGIN" ? { code: 1047, message: "WSREP has not yet prepared node for application use" } : null;
+  const window = only(
+    await runEngine(
+      specFor(
+        [fake.port, other.port],
+        [{ workload: "oltp_write_only", threads: 4, warmupSeconds: 0, durationSeconds: 2 }],
+      ),
+    ),
+  );
   assert.ok(window.transactions > 50);
-  assert.ok(window.errors.byCode["1047"]! >= 4 && window.errors.byCode["1047"]! < 400, `${window.errors.byCode["1047"]} refusals: backed off`);
+  assert.ok(
+    window.errors.byCode["1047"]! >= 4 && window.errors.byCode["1047"]! < 400,
+    `${window.errors.byCode["1047"]} refusals: backed off`,
+  );
   assert.ok(window.reconnects >= 2);
   assert.ok(window.complete);
 });
@@ -105,45 +154,92 @@ test("cut connections are counted and made again, elsewhere when there is somewh
     fake.cut();
     fake.greeting = { code: 1053, message: "Server shutdown in progress" };
   }, 700);
-  const window = only(await runEngine(specFor([fake.port, other.port], [{ workload: "oltp_read_write", threads: 6, warmupSeconds: 0, durationSeconds: 2 }], { target: { policy: "first-alive" } })));
+  const window = only(
+    await runEngine(
+      specFor(
+        [fake.port, other.port],
+        [{ workload: "oltp_read_write", threads: 6, warmupSeconds: 0, durationSeconds: 2 }],
+        { target: { policy: "first-alive" } },
+      ),
+    ),
+  );
   clearTimeout(timer);
   assert.ok(window.reconnects >= 6);
   assert.ok(other.connections - before >= 6, "all went to the other endpoint");
-  assert.ok((window.errors.byCode["2013"] ?? 0) + (window.errors.byCode["ECONNRESET"] ?? 0) >= 6, JSON.stringify(window.errors));
+  assert.ok(
+    (window.errors.byCode["2013"] ?? 0) + (window.errors.byCode["ECONNRESET"] ?? 0) >= 6,
+    JSON.stringify(window.errors),
+  );
   assert.ok(window.intervals.at(-1)!.tps > 0);
 });
 
 test("a silent server holds no session past the statement timeout, and the outage is in the result", async () => {
   const timer = setTimeout(() => fake.stall(), 600);
-  const window = only(await runEngine(specFor([fake.port], [{ workload: "oltp_point_select", threads: 3, warmupSeconds: 0, durationSeconds: 2, intervalSeconds: 0.5 }], { target: { statementTimeoutMs: 300, connectTimeoutMs: 300 } })));
+  const window = only(
+    await runEngine(
+      specFor(
+        [fake.port],
+        [{ workload: "oltp_point_select", threads: 3, warmupSeconds: 0, durationSeconds: 2, intervalSeconds: 0.5 }],
+        { target: { statementTimeoutMs: 300, connectTimeoutMs: 300 } },
+      ),
+    ),
+  );
   clearTimeout(timer);
   assert.ok((window.errors.byCode["statement-timeout"] ?? 0) >= 3, JSON.stringify(window.errors));
-  assert.ok(window.outage!.longestGapSeconds > 1 && window.outage!.firstSuccessAfter === null, JSON.stringify(window.outage));
+  assert.ok(
+    window.outage!.longestGapSeconds > 1 && window.outage!.firstSuccessAfter === null,
+    JSON.stringify(window.outage),
+  );
   assert.equal(window.intervals.at(-1)!.tps, 0);
   assert.equal(window.intervals.at(-1)!.p95, null);
 });
 
 test("events under way when the window closes end, and count once", async () => {
   fake.delay = () => 400;
-  const run = await runEngine(specFor([fake.port], [{ workload: "oltp_point_select", threads: 5, warmupSeconds: 0, durationSeconds: 1 }]));
+  const run = await runEngine(
+    specFor([fake.port], [{ workload: "oltp_point_select", threads: 5, warmupSeconds: 0, durationSeconds: 1 }]),
+  );
   const window = only(run);
   assert.equal(window.transactions, 15);
   assert.equal(window.queries.read, 15);
   assert.deepEqual(window["drain"], { drained: 5, abandoned: 0 });
-  assert.ok(window.windowSeconds > 1.15 && window.windowSeconds < 1.5, "without warm-up the drain belongs to the elapsed time");
+  assert.ok(
+    window.windowSeconds > 1.15 && window.windowSeconds < 1.5,
+    "without warm-up the drain belongs to the elapsed time",
+  );
   assert.equal(window.complete, true);
 });
 
 test("wrong numbers of rows are mismatches", async () => {
   // The fake answers ranges with as many rows as asked for, also beyond the end of a table of 50 rows.
-  const window = only(await runEngine(specFor([fake.port], [{ workload: "oltp_read_only", threads: 1, ...events(4, { point_selects: 3, sum_ranges: 0, order_ranges: 0, distinct_ranges: 0 }) }], { data: { tableSize: 50 } })));
+  const window = only(
+    await runEngine(
+      specFor(
+        [fake.port],
+        [
+          {
+            workload: "oltp_read_only",
+            threads: 1,
+            ...events(4, { point_selects: 3, sum_ranges: 0, order_ranges: 0, distinct_ranges: 0 }),
+          },
+        ],
+        { data: { tableSize: 50 } },
+      ),
+    ),
+  );
   assert.deepEqual(window["checks"], { mismatches: 4, sampled: 1, sampledWrong: 0 });
 });
 
 test("reconnect every N events, and randomly", async () => {
   const connections = async (reconnect: "random" | number): Promise<number> => {
     const before = fake.connections;
-    const window = only(await runEngine(specFor([fake.port], [{ workload: "oltp_point_select", threads: 1, ...events(100) }], { target: { reconnect } })));
+    const window = only(
+      await runEngine(
+        specFor([fake.port], [{ workload: "oltp_point_select", threads: 1, ...events(100) }], {
+          target: { reconnect },
+        }),
+      ),
+    );
     assert.equal(window.transactions, 100);
     assert.equal(window.reconnects, fake.connections - before - 1);
     return fake.connections - before;
@@ -154,9 +250,17 @@ test("reconnect every N events, and randomly", async () => {
 });
 
 test("read/write split by role: reads to the replica, writes to the primary, a transaction as a whole to the primary", async () => {
-  const target = { policy: "read-write-split" as const, endpoints: [{ name: "w", host: "127.0.0.1", port: fake.port, role: "primary" as const }, { name: "r", host: "127.0.0.1", port: other.port, role: "replica" as const }] };
+  const target = {
+    policy: "read-write-split" as const,
+    endpoints: [
+      { name: "w", host: "127.0.0.1", port: fake.port, role: "primary" as const },
+      { name: "r", host: "127.0.0.1", port: other.port, role: "replica" as const },
+    ],
+  };
   fake.keepLog = other.keepLog = true;
-  await runEngine(specFor([fake.port], [{ workload: "oltp_read_write", threads: 2, ...events(5, { skip_trx: "on" }) }], { target }));
+  await runEngine(
+    specFor([fake.port], [{ workload: "oltp_read_write", threads: 2, ...events(5, { skip_trx: "on" }) }], { target }),
+  );
   assert.deepEqual([fake.log.length, other.log.length], [20, 70]);
   assert.ok(other.log.every((s) => /^SELECT/.test(s.sql)));
   fake.log.length = other.log.length = 0;
@@ -169,22 +273,38 @@ test("read/write split by role: reads to the replica, writes to the primary, a t
 
 test("connections are opened at the limited rate", async () => {
   const started = performance.now();
-  await runEngine(specFor([fake.port], [{ workload: "oltp_point_select", threads: 10, ...events(10) }], { target: { connectRate: 20 } }));
+  await runEngine(
+    specFor([fake.port], [{ workload: "oltp_point_select", threads: 10, ...events(10) }], {
+      target: { connectRate: 20 },
+    }),
+  );
   assert.ok(performance.now() - started > 440, "ten connections at 20 per second");
 });
 
 test("several event loops together: nothing is lost", async () => {
-  const window = only(await runEngine(specFor([fake.port], [{ workload: "oltp_point_select", threads: 6, ...events(600) }], { spec: { workers: 3 } })));
+  const window = only(
+    await runEngine(
+      specFor([fake.port], [{ workload: "oltp_point_select", threads: 6, ...events(600) }], { spec: { workers: 3 } }),
+    ),
+  );
   assert.equal(window.transactions, 600);
   assert.equal(window.driver["loops"], 3);
 });
 
 test("a load thread that dies leaves a result of the others, marked incomplete", async () => {
   const entry = join(directory, "entry.mjs");
-  writeFileSync(entry, `import { workerData } from "node:worker_threads";
+  writeFileSync(
+    entry,
+    `import { workerData } from "node:worker_threads";
     if (workerData.task.loop === 1) setTimeout(() => { throw new Error("killed by the test"); }, 1500);
-    await import(${JSON.stringify(CLI.href)});`);
-  const { result } = await runEngine(specFor([fake.port], [{ workload: "oltp_point_select", threads: 4, warmupSeconds: 0, durationSeconds: 3 }], { spec: { workers: 2 } }), { entry: pathToFileURL(entry) });
+    await import(${JSON.stringify(CLI.href)});`,
+  );
+  const { result } = await runEngine(
+    specFor([fake.port], [{ workload: "oltp_point_select", threads: 4, warmupSeconds: 0, durationSeconds: 3 }], {
+      spec: { workers: 2 },
+    }),
+    { entry: pathToFileURL(entry) },
+  );
   const window = result.steps[0]!;
   assert.equal(window.complete, false);
   assert.match(window.incompleteReason!, /a load thread died: killed by the test/);
@@ -195,9 +315,19 @@ test("a load thread that dies leaves a result of the others, marked incomplete",
 test("an aborted run keeps what it has, marked incomplete, and the file is a valid result", async () => {
   const out = join(directory, "result.json");
   const stop = new AbortController();
-  const spec = specFor([fake.port], [1, 2, 3].map((threads) => ({ workload: "oltp_point_select", threads, warmupSeconds: 0, durationSeconds: threads === 2 ? 60 : 0.5, intervalSeconds: 0.25 })));
+  const spec = specFor(
+    [fake.port],
+    [1, 2, 3].map((threads) => ({
+      workload: "oltp_point_select",
+      threads,
+      warmupSeconds: 0,
+      durationSeconds: threads === 2 ? 60 : 0.5,
+      intervalSeconds: 0.25,
+    })),
+  );
   const { result } = await runEngine(spec, {
-    signal: stop.signal, out,
+    signal: stop.signal,
+    out,
     onLine(line) {
       if (/^2\/3 \[ 1s/.test(line) || /^2\/3 \[ 0s/.test(line)) stop.abort("SIGTERM");
       if (/^2\/3/.test(line)) assert.ok(existsSync(`${out}.partial`) || stop.signal.aborted);
@@ -217,11 +347,18 @@ test("an aborted run keeps what it has, marked incomplete, and the file is a val
 test("drivers that start together: each takes its share, the merged result adds up", async () => {
   const startAt = new Date(Date.now() + 1500).toISOString();
   const step = { workload: "oltp_point_select", threads: 5, warmupSeconds: 0.5, durationSeconds: 1, repeats: 2 };
-  const shares = await Promise.all([0, 1].map((index) => runEngine(specFor([fake.port], [{ ...step, repeats: 1 }], { spec: { drivers: { index, count: 2, startAt } } }))));
+  const shares = await Promise.all(
+    [0, 1].map((index) =>
+      runEngine(specFor([fake.port], [{ ...step, repeats: 1 }], { spec: { drivers: { index, count: 2, startAt } } })),
+    ),
+  );
   const results = shares.map((share) => share.result);
   const merged = merge(results);
   const window = merged.steps[0]!;
-  assert.equal(window.transactions, results.reduce((n, r) => n + r.steps[0]!.transactions, 0));
+  assert.equal(
+    window.transactions,
+    results.reduce((n, r) => n + r.steps[0]!.transactions, 0),
+  );
   assert.ok(Math.abs(window.tps - results.reduce((n, r) => n + r.steps[0]!.tps, 0)) < 0.01);
   assert.ok(Math.abs(Date.parse(results[0]!.steps[0]!.startedAt) - Date.parse(results[1]!.steps[0]!.startedAt)) <= 1);
   assert.equal(window.latency!.max, Math.max(...results.map((r) => r.steps[0]!.latency!.max)));

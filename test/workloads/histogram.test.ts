@@ -36,7 +36,10 @@ test("percentiles are within 0.1 % of the exact ones, from 0.1 ms to minutes", (
     const latencies = of(values);
     for (const p of PERCENTILES) {
       const error = Math.abs(latencies.percentile(p) / exact(sorted, p) - 1);
-      assert.ok(error <= 0.001, `p${p} at scale ${scale}: ${latencies.percentile(p)} against ${exact(sorted, p)}, ${error}`);
+      assert.ok(
+        error <= 0.001,
+        `p${p} at scale ${scale}: ${latencies.percentile(p)} against ${exact(sorted, p)}, ${error}`,
+      );
     }
   }
 });
@@ -79,7 +82,8 @@ test("the encoded histogram is in microseconds, readable by the library alone, a
   const plain = decodeFromCompressedBase64(text, 32, false);
   assert.equal(plain.totalCount, values.length);
   const sorted = values.toSorted((a, b) => a - b);
-  for (const p of PERCENTILES) assert.ok(Math.abs(plain.getValueAtPercentile(p) / 1000 / exact(sorted, p) - 1) <= 0.0015, `p${p}`);
+  for (const p of PERCENTILES)
+    assert.ok(Math.abs(plain.getValueAtPercentile(p) / 1000 / exact(sorted, p) - 1) <= 0.0015, `p${p}`);
   const back = Latencies.decode(text, latencies.summary());
   assert.equal(back.count, values.length);
   assert.equal(back.summary()!.min, latencies.summary()!.min);
@@ -96,8 +100,17 @@ test("reset empties it", () => {
 });
 
 test("a latency is counted at the place where the library itself would put it", () => {
-  const library = build({ bitBucketSize: 32, highestTrackableValue: 36_000_000_000, numberOfSignificantValueDigits: 3 });
-  const check = (units: number): void => assert.equal(of([units / 10_000]).pack().values[0], (library as unknown as { medianEquivalentValue(v: number): number }).medianEquivalentValue(units), `${units} tenths of a microsecond`);
+  const library = build({
+    bitBucketSize: 32,
+    highestTrackableValue: 36_000_000_000,
+    numberOfSignificantValueDigits: 3,
+  });
+  const check = (units: number): void =>
+    assert.equal(
+      of([units / 10_000]).pack().values[0],
+      (library as unknown as { medianEquivalentValue(v: number): number }).medianEquivalentValue(units),
+      `${units} tenths of a microsecond`,
+    );
   const edges = Array.from({ length: 35 }, (_, power) => 2 ** power).filter((edge) => edge < 36_000_000_000);
   for (const edge of edges) [edge - 1, edge, edge + 1].forEach(check);
   fc.assert(fc.property(fc.double({ min: 0, max: 10.5, noNaN: true }), (power) => check(Math.floor(10 ** power))));

@@ -1,7 +1,10 @@
-/** The load program as a process: bad input in one line, signals, what a kill leaves behind, and the bundle for a driver node. */
+/**
+ * The load program as a process: bad input in one line, signals, what a kill leaves behind, and the bundle for a driver
+ * node.
+ */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,8 +35,15 @@ interface Ended {
   err: string;
 }
 
-function start(args: string[], env: Record<string, string> = {}, program = cli): { child: ChildProcess; ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, MESHBENCH_DB_PASSWORD: PASSWORD, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+function start(
+  args: string[],
+  env: Record<string, string> = {},
+  program = cli,
+): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, MESHBENCH_DB_PASSWORD: PASSWORD, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let out = "";
   let err = "";
   child.stdout!.on("data", (chunk) => (out += String(chunk)));
@@ -55,8 +65,14 @@ test("bad input: one line that names the key, what was given, what is allowed", 
   await refused(["run"], /--url .* or --spec/);
   await refused(["run", "--url", "mysql://bench:geheim@127.0.0.1/x"], /MESHBENCH_DB_PASSWORD/);
   await refused(["run", "--url", "oracle://bench@127.0.0.1/x"], /mysql:\/\/ or postgres:\/\//);
-  await refused(["run", "--url", URL_NOWHERE, "--workload", "oltp_readonly"], /oltp_readonly.*did you mean oltp_read_only/);
-  await refused(["run", "--url", URL_NOWHERE, "--option", "point_select=3"], /point_select.*did you mean point_selects/);
+  await refused(
+    ["run", "--url", URL_NOWHERE, "--workload", "oltp_readonly"],
+    /oltp_readonly.*did you mean oltp_read_only/,
+  );
+  await refused(
+    ["run", "--url", URL_NOWHERE, "--option", "point_select=3"],
+    /point_select.*did you mean point_selects/,
+  );
   await refused(["run", "--url", URL_NOWHERE, "--option", "point_selects=many"], /point_selects.*"many".*whole number/);
   await refused(["run", "--url", URL_NOWHERE, "--threads", "0"], /--threads.*"0".*from 1 on/);
   await refused(["run", "--url", URL_NOWHERE, "--threads", "4,x"], /--threads.*"x"/);
@@ -65,7 +81,14 @@ test("bad input: one line that names the key, what was given, what is allowed", 
   await refused(["run", "--url", URL_NOWHERE], /127\.0\.0\.1:1.*ECONNREFUSED/);
   await refused(["run", "--spec", join(directory, "none.json")], /none\.json.*ENOENT/);
   const spec = join(directory, "bad.json");
-  writeFileSync(spec, JSON.stringify({ runId: "x", target: { driver: "mysql", user: "u", endpoints: [{ name: "a", host: "h", port: 0 }] }, steps: [{ workload: "oltp_read_only", threads: 0 }] }));
+  writeFileSync(
+    spec,
+    JSON.stringify({
+      runId: "x",
+      target: { driver: "mysql", user: "u", endpoints: [{ name: "a", host: "h", port: 0 }] },
+      steps: [{ workload: "oltp_read_only", threads: 0 }],
+    }),
+  );
   const { err } = await start(["run", "--spec", spec]).ended;
   assert.match(err, /target\.endpoints\[0\]\.port: got 0/);
   assert.match(err, /steps\[0\]\.threads: got 0/);
@@ -73,13 +96,22 @@ test("bad input: one line that names the key, what was given, what is allowed", 
 });
 
 test("help everywhere, and the list of options", async () => {
-  for (const args of [["--help"], ["run", "--help"], ["prepare", "--help"], ["verify", "--help"], ["cleanup", "--help"], ["calibrate", "--help"], ["merge", "--help"]]) {
+  for (const args of [
+    ["--help"],
+    ["run", "--help"],
+    ["prepare", "--help"],
+    ["verify", "--help"],
+    ["cleanup", "--help"],
+    ["calibrate", "--help"],
+    ["merge", "--help"],
+  ]) {
     const { code, out } = await start(args).ended;
     assert.equal(code, 0, args.join(" "));
     assert.match(out, /Usage:/);
   }
   const { out } = await start(["list-options"]).ended;
-  for (const name of ["oltp_read_write", "range_size=100", "rand_type=special", "mysql_storage_engine"]) assert.ok(out.includes(name), name);
+  for (const name of ["oltp_read_write", "range_size=100", "rand_type=special", "mysql_storage_engine"])
+    assert.ok(out.includes(name), name);
 });
 
 test("calibrate needs no server", async () => {
@@ -91,8 +123,17 @@ test("calibrate needs no server", async () => {
 test("one bundled file runs alone, its worker threads included", async () => {
   const bundle = join(directory, "load.mjs");
   await build({
-    entryPoints: [cli], outfile: bundle, bundle: true, platform: "node", format: "esm", target: "node24", logLevel: "error", external: ["pg-native"],
-    banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+    entryPoints: [cli],
+    outfile: bundle,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    logLevel: "error",
+    external: ["pg-native"],
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
   });
   const packages = await mariadbPackages();
   if (!packages.ok) return assert.match((await start(["--help"], {}, bundle).ended).out, /Usage/);
@@ -102,9 +143,31 @@ test("one bundled file runs alone, its worker threads included", async () => {
     assert.equal((await start(["prepare", ...common], {}, bundle).ended).code, 0);
     const out = join(directory, "bundle.json");
     const status = join(directory, "status.json");
-    const ran = await start(["run", ...common, "--workload", "oltp_read_only", "--threads", "4", "--workers", "2", "--time", "1", "--out", out, "--status", status], {}, bundle).ended;
+    const ran = await start(
+      [
+        "run",
+        ...common,
+        "--workload",
+        "oltp_read_only",
+        "--threads",
+        "4",
+        "--workers",
+        "2",
+        "--time",
+        "1",
+        "--out",
+        out,
+        "--status",
+        status,
+      ],
+      {},
+      bundle,
+    ).ended;
     assert.equal(ran.code, 0, ran.err);
-    assert.match(ran.err, /1\/1 \[ 1s \] thds: 4 tps: \d+\.\d\d qps: \d+\.\d\d \(r\/w\/o: [\d./]+\) lat \(ms,95%\): \d+\.\d\d err\/s: 0\.00 reconn\/s: 0\.00/);
+    assert.match(
+      ran.err,
+      /1\/1 \[ 1s \] thds: 4 tps: \d+\.\d\d qps: \d+\.\d\d \(r\/w\/o: [\d./]+\) lat \(ms,95%\): \d+\.\d\d err\/s: 0\.00 reconn\/s: 0\.00/,
+    );
     const result = runResultSchema.parse(JSON.parse(readFileSync(out, "utf8")));
     assert.equal(result.complete, true);
     assert.match(result.engine.driverVersion!, /^mysql2 \d+\.\d+\.\d+$/);
@@ -144,12 +207,20 @@ test("one bundled file runs alone, its worker threads included", async () => {
     // kill -9: windows that had ended are in the file, the intervals of the one in hand beside it.
     const killed = join(directory, "killed.json");
     const victim = start(["run", ...common, "--threads", "1,2", "--time", "2", "--out", killed], {}, bundle);
-    await until(() => (existsSync(killed) && (JSON.parse(readFileSync(killed, "utf8")) as { steps: unknown[] }).steps.length === 1 && existsSync(`${killed}.partial`)));
+    await until(
+      () =>
+        existsSync(killed) &&
+        (JSON.parse(readFileSync(killed, "utf8")) as { steps: unknown[] }).steps.length === 1 &&
+        existsSync(`${killed}.partial`),
+    );
     victim.child.kill("SIGKILL");
     await victim.ended;
     const left = runResultSchema.parse(JSON.parse(readFileSync(killed, "utf8")));
     assert.deepEqual([left.complete, left.steps.length, left.steps[0]!.complete], [false, 1, true]);
-    const line = JSON.parse(readFileSync(`${killed}.partial`, "utf8").split("\n")[0]!) as { step: number; interval: { tps: number } };
+    const line = JSON.parse(readFileSync(`${killed}.partial`, "utf8").split("\n")[0]!) as {
+      step: number;
+      interval: { tps: number };
+    };
     assert.equal(line.step, 1);
     assert.ok(line.interval.tps > 0);
   } finally {
@@ -163,7 +234,19 @@ test("a server that never speaks is given up on, in one line", async () => {
   const silent = createServer(() => {}).listen(port, "127.0.0.1");
   try {
     const spec = join(directory, "silent.json");
-    writeFileSync(spec, JSON.stringify({ runId: "x", target: { driver: "mysql", user: "u", connectTimeoutMs: 500, endpoints: [{ name: "a", host: "127.0.0.1", port }] }, steps: [{ workload: "oltp_read_only", threads: 1 }] }));
+    writeFileSync(
+      spec,
+      JSON.stringify({
+        runId: "x",
+        target: {
+          driver: "mysql",
+          user: "u",
+          connectTimeoutMs: 500,
+          endpoints: [{ name: "a", host: "127.0.0.1", port }],
+        },
+        steps: [{ workload: "oltp_read_only", threads: 1 }],
+      }),
+    );
     await refused(["run", "--spec", spec], new RegExp(`127\\.0\\.0\\.1:${port}`));
   } finally {
     silent.close();

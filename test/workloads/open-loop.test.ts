@@ -16,22 +16,36 @@ const RATE = 200;
 const STALL_MS = 600;
 
 test("a stall shows in every latency that it delayed, and in the service time of the events that met it only", async () => {
-  const spec = specFor([fake.port], [{ workload: "oltp_point_select", threads: 2, warmupSeconds: 0.5, durationSeconds: 3, rate: { perSecond: RATE, arrivals: "constant" } }]);
+  const spec = specFor(
+    [fake.port],
+    [
+      {
+        workload: "oltp_point_select",
+        threads: 2,
+        warmupSeconds: 0.5,
+        durationSeconds: 3,
+        rate: { perSecond: RATE, arrivals: "constant" },
+      },
+    ],
+  );
   let stalled = false;
-  const window = only(await runEngine(spec, {
-    onLine(line) {
-      // After the window's first second.
-      if (stalled || !/1\/1 \[ 1s \]/.test(line)) return;
-      stalled = true;
-      fake.stall();
-      setTimeout(() => fake.resume(), STALL_MS);
-    },
-  }));
+  const window = only(
+    await runEngine(spec, {
+      onLine(line) {
+        // After the window's first second.
+        if (stalled || !/1\/1 \[ 1s \]/.test(line)) return;
+        stalled = true;
+        fake.stall();
+        setTimeout(() => fake.resume(), STALL_MS);
+      },
+    }),
+  );
   assert.ok(stalled);
   const expected = 3 * RATE;
   assert.ok(Math.abs(window.transactions - expected) <= 3, `${window.transactions} events, ${expected} were due`);
   assert.equal(window.openLoop!.dropped, 0);
-  // An arrival t ms into the stall waits STALL_MS - t: the latencies of the RATE * STALL events are spread evenly up to STALL_MS.
+  // An arrival t ms into the stall waits STALL_MS - t: the latencies of the RATE * STALL events are spread evenly up to
+  // STALL_MS.
   const delayed = (RATE * STALL_MS) / 1000 / expected;
   const l = window.latency!;
   assert.ok(l.max >= STALL_MS - 10 && l.max < STALL_MS + 400, `max ${l.max}`);
@@ -39,17 +53,32 @@ test("a stall shows in every latency that it delayed, and in the service time of
   const p95 = STALL_MS * (1 - 0.05 / delayed);
   assert.ok(Math.abs(l.p95 - p95) < 120, `p95 ${l.p95}, expected about ${p95}`);
   assert.ok(window.openLoop!.maxBacklog >= 0.8 * RATE * (STALL_MS / 1000), `backlog ${window.openLoop!.maxBacklog}`);
-  // Two connections met the stall: nearly all service times are short, so that the omission that a closed loop makes is visible.
+  // Two connections met the stall: nearly all service times are short, so that the omission that a closed loop makes is
+  // visible.
   const s = window.serviceLatency!;
   assert.ok(s.p95 < STALL_MS / 3 && s.max >= STALL_MS - 10, `service p95 ${s.p95}, max ${s.max}`);
-  assert.ok(Math.abs(window.outage!.longestGapSeconds - STALL_MS / 1000) < 0.3, `gap ${window.outage!.longestGapSeconds}`);
+  assert.ok(
+    Math.abs(window.outage!.longestGapSeconds - STALL_MS / 1000) < 0.3,
+    `gap ${window.outage!.longestGapSeconds}`,
+  );
   assert.ok(window.outage!.firstSuccessAfter! > window.outage!.gapStartedAt! + 0.5);
 });
 
 test("what the warm-up could not do does not leak into the window", async () => {
   fake.stall();
   setTimeout(() => fake.resume(), 1000);
-  const spec = specFor([fake.port], [{ workload: "oltp_point_select", threads: 4, warmupSeconds: 1, durationSeconds: 1, rate: { perSecond: 500, arrivals: "constant" } }]);
+  const spec = specFor(
+    [fake.port],
+    [
+      {
+        workload: "oltp_point_select",
+        threads: 4,
+        warmupSeconds: 1,
+        durationSeconds: 1,
+        rate: { perSecond: 500, arrivals: "constant" },
+      },
+    ],
+  );
   const window = only(await runEngine(spec));
   assert.ok(Math.abs(window.transactions - 500) <= 5, `${window.transactions} events`);
   assert.ok(window.latency!.p50 < 100, `median ${window.latency!.p50}`);
@@ -57,13 +86,31 @@ test("what the warm-up could not do does not leak into the window", async () => 
 
 test("the backlog is bounded: what comes on top is dropped and counted, what is left at the end is reported", async () => {
   fake.delay = () => 100;
-  const spec = specFor([fake.port], [{ workload: "oltp_point_select", threads: 1, warmupSeconds: 0, durationSeconds: 1, rate: { perSecond: 300, arrivals: "constant", maxBacklog: 20 } }]);
+  const spec = specFor(
+    [fake.port],
+    [
+      {
+        workload: "oltp_point_select",
+        threads: 1,
+        warmupSeconds: 0,
+        durationSeconds: 1,
+        rate: { perSecond: 300, arrivals: "constant", maxBacklog: 20 },
+      },
+    ],
+  );
   const window = only(await runEngine(spec));
   fake.delay = () => 0;
-  const { maxBacklog, dropped, backlogAtEnd } = window.openLoop! as unknown as { maxBacklog: number; dropped: number; backlogAtEnd: number };
+  const { maxBacklog, dropped, backlogAtEnd } = window.openLoop! as unknown as {
+    maxBacklog: number;
+    dropped: number;
+    backlogAtEnd: number;
+  };
   assert.equal(maxBacklog, 20);
   assert.ok(backlogAtEnd >= 18 && backlogAtEnd <= 20, `${backlogAtEnd} left`);
-  assert.ok(Math.abs(window.transactions + dropped + backlogAtEnd - 300) <= 2, `${window.transactions} + ${dropped} + ${backlogAtEnd}`);
+  assert.ok(
+    Math.abs(window.transactions + dropped + backlogAtEnd - 300) <= 2,
+    `${window.transactions} + ${dropped} + ${backlogAtEnd}`,
+  );
   assert.ok(window.openLoop!.achievedPerSecond < 0.1 * window.openLoop!.requestedPerSecond);
 });
 
@@ -91,6 +138,9 @@ test("nothing is due before the schedule begins, or after it has ended", () => {
   arrivals.advance(999);
   assert.equal(arrivals.take(), -1);
   arrivals.advance(5000);
-  assert.deepEqual([arrivals.take(), arrivals.take(), arrivals.take(), arrivals.take(), arrivals.take()], [1000, 1100, 1200, 1300, -1]);
+  assert.deepEqual(
+    [arrivals.take(), arrivals.take(), arrivals.take(), arrivals.take(), arrivals.take()],
+    [1000, 1100, 1200, 1300, -1],
+  );
   assert.equal(arrivals.nextDue, Infinity);
 });

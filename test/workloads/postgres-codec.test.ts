@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { decodeAnswer } from "../../workloads/drivers/postgres-decode.ts";
-import { affectedRows, ExecuteMessage, numbered, parseError, prepareMessages } from "../../workloads/drivers/postgres-messages.ts";
+import {
+  affectedRows,
+  ExecuteMessage,
+  numbered,
+  parseError,
+  prepareMessages,
+} from "../../workloads/drivers/postgres-messages.ts";
 import { PostgresReader } from "../../workloads/drivers/postgres-reader.ts";
 
 function message(type: string, body: Uint8Array | string): Buffer {
@@ -25,9 +31,12 @@ function row(...values: (string | null)[]): Buffer {
 }
 
 const ready = (state: string): Buffer => message("Z", state);
-const error = (code: string, severity = "ERROR"): Buffer => message("E", `S${severity}\0V${severity}\0C${code}\0Mno good\0\0`);
+const error = (code: string, severity = "ERROR"): Buffer =>
+  message("E", `S${severity}\0V${severity}\0C${code}\0Mno good\0\0`);
 
-/** Feeds the stream cut at the given places, through a buffer that is overwritten after each call, as the socket's is. */
+/**
+ * Feeds the stream cut at the given places, through a buffer that is overwritten after each call, as the socket's is.
+ */
 function walk(stream: Buffer, cuts: number[], expected = 1): string[] {
   const events: string[] = [];
   const reader: PostgresReader = new PostgresReader({
@@ -52,29 +61,62 @@ function walk(stream: Buffer, cuts: number[], expected = 1): string[] {
   return events;
 }
 
-const filler = fc.constantFrom(message("N", "VNOTICE\0C00000\0Mhello\0\0"), message("S", "TimeZone\0UTC\0"), message("A", "\0\0\0\x01x\0\0"));
+const filler = fc.constantFrom(
+  message("N", "VNOTICE\0C00000\0Mhello\0\0"),
+  message("S", "TimeZone\0UTC\0"),
+  message("A", "\0\0\0\x01x\0\0"),
+);
 const answer = fc.oneof(
   fc.array(fc.string({ maxLength: 300 }), { maxLength: 40 }).map((values) => ({
-    bytes: Buffer.concat([message("2", ""), ...values.map((value) => row(value)), message("C", `SELECT ${values.length}\0`), ready("I")]),
+    bytes: Buffer.concat([
+      message("2", ""),
+      ...values.map((value) => row(value)),
+      message("C", `SELECT ${values.length}\0`),
+      ready("I"),
+    ]),
     event: `ok ${values.length} 0`,
   })),
-  fc.nat({ max: 100_000 }).map((n) => ({ bytes: Buffer.concat([message("2", ""), message("C", `UPDATE ${n}\0`), ready("T")]), event: `ok 0 ${n}` })),
+  fc.nat({ max: 100_000 }).map((n) => ({
+    bytes: Buffer.concat([message("2", ""), message("C", `UPDATE ${n}\0`), ready("T")]),
+    event: `ok 0 ${n}`,
+  })),
   // An error in the middle of a result.
   fc.nat({ max: 5 }).map((n) => ({
-    bytes: Buffer.concat([message("2", ""), ...Array.from({ length: n }, () => row("x", null)), error("40001"), ready("E")]),
+    bytes: Buffer.concat([
+      message("2", ""),
+      ...Array.from({ length: n }, () => row("x", null)),
+      error("40001"),
+      ready("E"),
+    ]),
     event: "error 40001 true",
   })),
 );
 
 test("answers count the same at every split, with notices in between", () => {
-  fc.assert(fc.property(fc.array(answer, { minLength: 1, maxLength: 6 }), fc.array(filler, { maxLength: 3 }), fc.array(fc.nat(), { maxLength: 20 }), (answers, fillers, cuts) => {
-    const stream = Buffer.concat(answers.flatMap(({ bytes }, i) => [fillers[i] ?? Buffer.alloc(0), bytes]));
-    assert.deepEqual(walk(stream, cuts, answers.length), answers.map(({ event }) => event));
-  }));
+  fc.assert(
+    fc.property(
+      fc.array(answer, { minLength: 1, maxLength: 6 }),
+      fc.array(filler, { maxLength: 3 }),
+      fc.array(fc.nat(), { maxLength: 20 }),
+      (answers, fillers, cuts) => {
+        const stream = Buffer.concat(answers.flatMap(({ bytes }, i) => [fillers[i] ?? Buffer.alloc(0), bytes]));
+        assert.deepEqual(
+          walk(stream, cuts, answers.length),
+          answers.map(({ event }) => event),
+        );
+      },
+    ),
+  );
 });
 
 test("one answer split at every single byte", () => {
-  const stream = Buffer.concat([message("T", Buffer.from([0, 0])), row("abc"), row(null), message("C", "SELECT 2\0"), ready("I")]);
+  const stream = Buffer.concat([
+    message("T", Buffer.from([0, 0])),
+    row("abc"),
+    row(null),
+    message("C", "SELECT 2\0"),
+    ready("I"),
+  ]);
   for (let cut = 0; cut <= stream.length; cut++) assert.deepEqual(walk(stream, [cut]), ["ok 2 0"], `cut at ${cut}`);
   assert.deepEqual(walk(stream, Array.from(stream.keys())), ["ok 2 0"]);
 });
@@ -85,9 +127,12 @@ test("a row of 20 MB is passed over without being kept", () => {
 });
 
 test("random bytes never throw and never count as more than one answer", () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), fc.array(fc.nat(), { maxLength: 5 }), (bytes, cuts) => {
-    assert.ok(walk(Buffer.from(bytes), cuts).length <= 2);
-  }), { numRuns: 500 });
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 400 }), fc.array(fc.nat(), { maxLength: 5 }), (bytes, cuts) => {
+      assert.ok(walk(Buffer.from(bytes), cuts).length <= 2);
+    }),
+    { numRuns: 500 },
+  );
 });
 
 test("what nobody asked for, impossible lengths and copy requests drop the connection", () => {
@@ -108,26 +153,35 @@ test("a session that the server ends leaves its reason", () => {
 
 test("affected rows come from the tags that change rows only", () => {
   const affected = (tag: string): number => affectedRows(Buffer.from(`${tag}\0`), 0, tag.length + 1);
-  assert.deepEqual(["INSERT 0 7", "UPDATE 120", "DELETE 0", "SELECT 5", "BEGIN", "DROP TABLE", "MERGE 3"].map(affected), [7, 120, 0, 0, 0, 0, 3]);
+  assert.deepEqual(
+    ["INSERT 0 7", "UPDATE 120", "DELETE 0", "SELECT 5", "BEGIN", "DROP TABLE", "MERGE 3"].map(affected),
+    [7, 120, 0, 0, 0, 0, 3],
+  );
 });
 
 test("parameters are written at their places", () => {
-  const spec = { sql: "UPDATE t SET c=? WHERE id=?", params: [{ type: "text", length: 3 }, { type: "int" }], kind: "write" } as const;
+  const spec = {
+    sql: "UPDATE t SET c=? WHERE id=?",
+    params: [{ type: "text", length: 3 }, { type: "int" }],
+    kind: "write",
+  } as const;
   const packet = new ExecuteMessage("mb12", spec);
   packet.place(0).set(Buffer.from("abc"));
-  fc.assert(fc.property(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), (id) => {
-    packet.setInt(1, id);
-    const bind = packet.bytes;
-    assert.equal(bind[0], 0x42);
-    assert.equal(bind.toString("latin1", 5, 11), "\0mb12\0");
-    assert.deepEqual([...bind.subarray(11, 19)], [0, 2, 0, 0, 0, 1, 0, 2]);
-    assert.equal(bind.readInt32BE(19), 3);
-    assert.equal(bind.toString("latin1", 23, 26), "abc");
-    assert.equal(bind.readInt32BE(26), 4);
-    assert.equal(bind.readInt32BE(30), id);
-    assert.equal(bind.readInt32BE(1) + 1, 36);
-    assert.equal(bind.toString("latin1", 36, 37), "E");
-  }));
+  fc.assert(
+    fc.property(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), (id) => {
+      packet.setInt(1, id);
+      const bind = packet.bytes;
+      assert.equal(bind[0], 0x42);
+      assert.equal(bind.toString("latin1", 5, 11), "\0mb12\0");
+      assert.deepEqual([...bind.subarray(11, 19)], [0, 2, 0, 0, 0, 1, 0, 2]);
+      assert.equal(bind.readInt32BE(19), 3);
+      assert.equal(bind.toString("latin1", 23, 26), "abc");
+      assert.equal(bind.readInt32BE(26), 4);
+      assert.equal(bind.readInt32BE(30), id);
+      assert.equal(bind.readInt32BE(1) + 1, 36);
+      assert.equal(bind.toString("latin1", 36, 37), "E");
+    }),
+  );
   assert.equal(numbered(spec.sql), "UPDATE t SET c=$1 WHERE id=$2");
   assert.ok(prepareMessages([spec], ["mb1"]).includes("c=$1 WHERE id=$2"));
 });
@@ -138,9 +192,21 @@ test("rows decode by their column types", () => {
     rest.writeInt32BE(type, 6);
     return Buffer.concat([Buffer.from(`${name}\0`), rest]);
   };
-  const description = message("T", Buffer.concat([Buffer.from([0, 3]), column("id", 23), column("c", 1042), column("sum", 1700)]));
-  const stream = Buffer.concat([description, row("5", "ab  ", "123"), row("-1", null, "0.5"), message("C", "SELECT 2\0"), ready("I")]);
-  assert.deepEqual(decodeAnswer(stream, []), [[5, "ab", 123], [-1, null, 0.5]]);
+  const description = message(
+    "T",
+    Buffer.concat([Buffer.from([0, 3]), column("id", 23), column("c", 1042), column("sum", 1700)]),
+  );
+  const stream = Buffer.concat([
+    description,
+    row("5", "ab  ", "123"),
+    row("-1", null, "0.5"),
+    message("C", "SELECT 2\0"),
+    ready("I"),
+  ]);
+  assert.deepEqual(decodeAnswer(stream, []), [
+    [5, "ab", 123],
+    [-1, null, 0.5],
+  ]);
 });
 
 test("an error's fields are read", () => {

@@ -1,18 +1,34 @@
 // Proves on a real PostgreSQL: both paths of the driver give the same rows, counts and errors.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
 import { createServer } from "node:net";
-import { DriverError } from "../../workloads/drivers/driver.ts";
+import { after, before, describe, test } from "node:test";
 import type { Connection, ConnectOptions, Statement, StatementSpec, Value } from "../../workloads/drivers/driver.ts";
+import { DriverError } from "../../workloads/drivers/driver.ts";
 import { postgresDriver } from "../../workloads/drivers/postgres.ts";
-import { postgresBinaries, startPostgres } from "../support/postgres.ts";
 import type { PostgresServer } from "../support/postgres.ts";
+import { postgresBinaries, startPostgres } from "../support/postgres.ts";
 
 const binaries = await postgresBinaries();
-const SELECT: StatementSpec = { sql: "SELECT c FROM t WHERE id BETWEEN ? AND ? ORDER BY id", params: [{ type: "int" }, { type: "int" }], kind: "read" };
-const SUM: StatementSpec = { sql: "SELECT SUM(k), COUNT(*) FROM t WHERE id BETWEEN ? AND ?", params: [{ type: "int" }, { type: "int" }], kind: "read" };
-const UPDATE: StatementSpec = { sql: "UPDATE t SET c=? WHERE id=?", params: [{ type: "text", length: 5 }, { type: "int" }], kind: "write" };
-const INSERT: StatementSpec = { sql: "INSERT INTO t (id, k, c) VALUES (?, ?, ?)", params: [{ type: "int" }, { type: "int" }, { type: "text", length: 5 }], kind: "write" };
+const SELECT: StatementSpec = {
+  sql: "SELECT c FROM t WHERE id BETWEEN ? AND ? ORDER BY id",
+  params: [{ type: "int" }, { type: "int" }],
+  kind: "read",
+};
+const SUM: StatementSpec = {
+  sql: "SELECT SUM(k), COUNT(*) FROM t WHERE id BETWEEN ? AND ?",
+  params: [{ type: "int" }, { type: "int" }],
+  kind: "read",
+};
+const UPDATE: StatementSpec = {
+  sql: "UPDATE t SET c=? WHERE id=?",
+  params: [{ type: "text", length: 5 }, { type: "int" }],
+  kind: "write",
+};
+const INSERT: StatementSpec = {
+  sql: "INSERT INTO t (id, k, c) VALUES (?, ?, ?)",
+  params: [{ type: "int" }, { type: "int" }, { type: "text", length: 5 }],
+  kind: "write",
+};
 const BEGIN: StatementSpec = { sql: "BEGIN", params: [], kind: "control" };
 
 type Answer = { rows: number; affected: number } | DriverError;
@@ -32,9 +48,20 @@ function withInts(statement: Statement, ...values: number[]): Statement {
 describe("postgres driver", { skip: binaries.ok ? false : `SKIPPED, no PostgreSQL: ${binaries.reason}` }, () => {
   let server: PostgresServer;
   const options = (extra: Partial<ConnectOptions> = {}): ConnectOptions => ({
-    database: server.database, user: server.user, password: server.password, tls: { mode: "off" }, connectTimeoutMs: 5000, preparedStatements: "auto", ...extra,
+    database: server.database,
+    user: server.user,
+    password: server.password,
+    tls: { mode: "off" },
+    connectTimeoutMs: 5000,
+    preparedStatements: "auto",
+    ...extra,
   });
-  const endpoint = (port = server.port): { name: string; host: string; port: number; role: "any" } => ({ name: "a", host: "127.0.0.1", port, role: "any" });
+  const endpoint = (port = server.port): { name: string; host: string; port: number; role: "any" } => ({
+    name: "a",
+    host: "127.0.0.1",
+    port,
+    role: "any",
+  });
 
   before(async () => {
     assert.ok(binaries.ok);
@@ -46,13 +73,18 @@ describe("postgres driver", { skip: binaries.ok ? false : `SKIPPED, no PostgreSQ
   after(() => server?.stop());
 
   for (const mode of ["fast", "library", "text"] as const) {
-    const extra: Partial<ConnectOptions> = mode === "library" ? { forceLibrary: true } : mode === "text" ? { preparedStatements: "disable" } : {};
+    const extra: Partial<ConnectOptions> =
+      mode === "library" ? { forceLibrary: true } : mode === "text" ? { preparedStatements: "disable" } : {};
 
     test(`${mode}: rows, counts and values`, async () => {
       const connection = await postgresDriver.connect(endpoint(), options(extra));
       assert.equal(connection.path, mode === "library" ? "library" : "fast");
       assert.match(connection.serverVersion, /^1\d/);
-      const [select, sum, update] = (await connection.prepare([SELECT, SUM, UPDATE])) as [Statement, Statement, Statement];
+      const [select, sum, update] = (await connection.prepare([SELECT, SUM, UPDATE])) as [
+        Statement,
+        Statement,
+        Statement,
+      ];
       assert.deepEqual(await run(connection, () => withInts(select, 10, 109).execute()), { rows: 100, affected: 0 });
       connection.captureNext();
       assert.deepEqual(await run(connection, () => withInts(select, 999, 1098).execute()), { rows: 2, affected: 0 });
@@ -67,7 +99,10 @@ describe("postgres driver", { skip: binaries.ok ? false : `SKIPPED, no PostgreSQ
       update.setInt(1, 100_000);
       assert.deepEqual(await run(connection, () => update.execute()), { rows: 0, affected: 0 });
       connection.captureNext();
-      assert.deepEqual(await run(connection, () => connection.query("SELECT id, c FROM t WHERE id = 7")), { rows: 1, affected: 0 });
+      assert.deepEqual(await run(connection, () => connection.query("SELECT id, c FROM t WHERE id = 7")), {
+        rows: 1,
+        affected: 0,
+      });
       assert.deepEqual(connection.takeRows(), [[7, mode.padEnd(5, "-").slice(0, 5)]]);
       assert.ok(connection.bytesRead > 0 && connection.bytesWritten > 0);
       await connection.close();
@@ -75,7 +110,11 @@ describe("postgres driver", { skip: binaries.ok ? false : `SKIPPED, no PostgreSQ
 
     test(`${mode}: a refused statement in a transaction, ROLLBACK, then the next one`, async () => {
       const connection = await postgresDriver.connect(endpoint(), options(extra));
-      const [begin, insert, select] = (await connection.prepare([BEGIN, INSERT, SELECT])) as [Statement, Statement, Statement];
+      const [begin, insert, select] = (await connection.prepare([BEGIN, INSERT, SELECT])) as [
+        Statement,
+        Statement,
+        Statement,
+      ];
       assert.deepEqual(await run(connection, () => begin.execute()), { rows: 0, affected: 0 });
       const failure = await run(connection, () => withInts(insert, 1, 1).execute());
       assert.ok(failure instanceof DriverError);
@@ -88,7 +127,9 @@ describe("postgres driver", { skip: binaries.ok ? false : `SKIPPED, no PostgreSQ
     test(`${mode}: a session that the server ends is lost, with the server's reason`, async () => {
       const connection = await postgresDriver.connect(endpoint(), options(extra));
       const answer = run(connection, () => connection.query("SELECT pg_sleep(30)"));
-      await server.admin("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(30)' AND pid <> pg_backend_pid()");
+      await server.admin(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(30)' AND pid <> pg_backend_pid()",
+      );
       const failure = await answer;
       assert.ok(failure instanceof DriverError);
       assert.deepEqual([failure.code, failure.action], ["57P01", "reconnect"]);
@@ -98,16 +139,28 @@ describe("postgres driver", { skip: binaries.ok ? false : `SKIPPED, no PostgreSQ
 
   test("fast: a statement that the server does not understand fails its prepare, and the session goes on", async () => {
     const connection = await postgresDriver.connect(endpoint(), options());
-    await assert.rejects(connection.prepare([SELECT, { ...SELECT, sql: "SELECT nothing FROM nowhere WHERE a=? AND b=?" }]), (error: unknown) => error instanceof DriverError && error.code === "42P01");
-    await assert.rejects(connection.prepare([{ ...SELECT, params: [{ type: "int" }] }]), (error: unknown) => error instanceof DriverError && error.code === "parameters");
+    await assert.rejects(
+      connection.prepare([SELECT, { ...SELECT, sql: "SELECT nothing FROM nowhere WHERE a=? AND b=?" }]),
+      (error: unknown) => error instanceof DriverError && error.code === "42P01",
+    );
+    await assert.rejects(
+      connection.prepare([{ ...SELECT, params: [{ type: "int" }] }]),
+      (error: unknown) => error instanceof DriverError && error.code === "parameters",
+    );
     const [select] = await connection.prepare([SELECT]);
-    assert.deepEqual(await run(connection, () => withInts(select as Statement, 1, 3).execute()), { rows: 3, affected: 0 });
+    assert.deepEqual(await run(connection, () => withInts(select as Statement, 1, 3).execute()), {
+      rows: 3,
+      affected: 0,
+    });
     await connection.close();
   });
 
   test("fast: an answer larger than the read buffer", async () => {
     const connection = await postgresDriver.connect(endpoint(), options());
-    assert.deepEqual(await run(connection, () => connection.query("SELECT repeat('x', 3000000) FROM generate_series(1, 3)")), { rows: 3, affected: 0 });
+    assert.deepEqual(
+      await run(connection, () => connection.query("SELECT repeat('x', 3000000) FROM generate_series(1, 3)")),
+      { rows: 3, affected: 0 },
+    );
     await connection.close();
   });
 

@@ -1,9 +1,10 @@
-// Proves on two Galera nodes of this machine (loopback, no delay): the load arrives everywhere before it is called done, and
+// Proves on two Galera nodes of this machine (loopback, no delay): the load arrives everywhere before it is called
+// done, and
 // nodes that differ are found.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { runSpecSchema } from "../../workloads/contract.ts";
 import type { RunSpec } from "../../workloads/contract.ts";
+import { runSpecSchema } from "../../workloads/contract.ts";
 import { deltas, openObserver } from "../../workloads/facts/observer.ts";
 import { prepare, verify } from "../../workloads/prepare/index.ts";
 import { Galera, galeraPackages } from "../support/galera.ts";
@@ -15,11 +16,18 @@ process.env["MESHBENCH_DB_PASSWORD"] = PASSWORD;
 
 describe("prepare on Galera", { skip: packages.ok ? false : `SKIPPED: ${packages.reason}` }, () => {
   let cluster: Galera;
-  const spec = (): RunSpec => runSpecSchema.parse({
-    runId: "t", data: { tables: 2, tableSize: 50_000 }, steps: [{ workload: "oltp_read_write", threads: 2 }],
-    target: { driver: "mysql", endpoints: cluster.nodes.map(({ name, port }) => ({ name, host: "127.0.0.1", port })), user: USER },
-    observe: cluster.nodes.map(({ name, port }) => ({ name, host: "127.0.0.1", port })),
-  });
+  const spec = (): RunSpec =>
+    runSpecSchema.parse({
+      runId: "t",
+      data: { tables: 2, tableSize: 50_000 },
+      steps: [{ workload: "oltp_read_write", threads: 2 }],
+      target: {
+        driver: "mysql",
+        endpoints: cluster.nodes.map(({ name, port }) => ({ name, host: "127.0.0.1", port })),
+        user: USER,
+      },
+      observe: cluster.nodes.map(({ name, port }) => ({ name, host: "127.0.0.1", port })),
+    });
 
   before(async () => {
     cluster = await Galera.start(2);
@@ -32,7 +40,8 @@ describe("prepare on Galera", { skip: packages.ok ? false : `SKIPPED: ${packages
     const lines: string[] = [];
     const result = await prepare(spec(), { onProgress: (line) => lines.push(line), signal });
     assert.deepEqual([result.method, result.rows], ["load-data", 100_000]);
-    for (const node of cluster.nodes) assert.equal(node.sql("SET wsrep_sync_wait = 0; SELECT COUNT(*) FROM sbtest2", "sbtest").trim(), "50000");
+    for (const node of cluster.nodes)
+      assert.equal(node.sql("SET wsrep_sync_wait = 0; SELECT COUNT(*) FROM sbtest2", "sbtest").trim(), "50000");
     assert.ok(lines.some((line) => /all 2 observed nodes have the data/.test(line)));
     const facts = deltas("mysql", start, await observer.sample());
     observer.close();

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runSpecSchema } from "../../workloads/contract.ts";
 import type { RunSpec } from "../../workloads/contract.ts";
+import { runSpecSchema } from "../../workloads/contract.ts";
 import { checkData, cleanup, prepare, verify } from "../../workloads/prepare/index.ts";
 import { ensurePackages } from "../support/debian.ts";
 import { Mariadb, PASSWORD, USER } from "../support/mariadb.ts";
@@ -21,15 +21,33 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
 
   function spec(data: object, target: object = {}): RunSpec {
     return runSpecSchema.parse({
-      runId: "t", seed: 5, data, steps: [{ workload: "oltp_read_write", threads: 2 }],
-      target: { driver: "mysql", endpoints: [{ name: "a", host: "127.0.0.1", port: server.port }], user: USER, ...target },
+      runId: "t",
+      seed: 5,
+      data,
+      steps: [{ workload: "oltp_read_write", threads: 2 }],
+      target: {
+        driver: "mysql",
+        endpoints: [{ name: "a", host: "127.0.0.1", port: server.port }],
+        user: USER,
+        ...target,
+      },
       observe: [{ name: "n1", host: "127.0.0.1", port: server.port }],
     });
   }
   function sysbench(command: string, ...args: string[]): string {
-    const ran = spawnSync("sysbench", [
-      "oltp_read_write", "--mysql-host=127.0.0.1", `--mysql-port=${server.port}`, `--mysql-user=${USER}`, `--mysql-password=${PASSWORD}`, ...args, command,
-    ], { encoding: "utf8" });
+    const ran = spawnSync(
+      "sysbench",
+      [
+        "oltp_read_write",
+        "--mysql-host=127.0.0.1",
+        `--mysql-port=${server.port}`,
+        `--mysql-user=${USER}`,
+        `--mysql-password=${PASSWORD}`,
+        ...args,
+        command,
+      ],
+      { encoding: "utf8" },
+    );
     assert.equal(ran.status, 0, ran.stdout + ran.stderr);
     return ran.stdout;
   }
@@ -45,9 +63,27 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
     const first = await prepare(wanted, options);
     assert.deepEqual([first.method, first.reused, first.rows, first["loaded"]], ["load-data", false, 100_000, 100_000]);
     const checked = await verify(wanted, { signal, consistency: true });
-    assert.deepEqual([checked.ok, checked.problems, checked.tables], [true, [], [{ table: "sbtest1", rows: 50_000 }, { table: "sbtest2", rows: 50_000 }]]);
+    assert.deepEqual(
+      [checked.ok, checked.problems, checked.tables],
+      [
+        true,
+        [],
+        [
+          { table: "sbtest1", rows: 50_000 },
+          { table: "sbtest2", rows: 50_000 },
+        ],
+      ],
+    );
     assert.deepEqual(await checkData(wanted, { signal }), []);
-    assert.equal(server.sql("SELECT CONCAT(MIN(id), ' ', MAX(id), ' ', COUNT(DISTINCT id), ' ', MIN(LENGTH(c)), ' ', MAX(LENGTH(pad)), ' ', MIN(k) >= 1, ' ', MAX(k) <= 50000) FROM sbtest2", "sbtest").trim(), "1 50000 50000 119 59 1 1");
+    assert.equal(
+      server
+        .sql(
+          "SELECT CONCAT(MIN(id), ' ', MAX(id), ' ', COUNT(DISTINCT id), ' ', MIN(LENGTH(c)), ' ', MAX(LENGTH(pad)), ' ', MIN(k) >= 1, ' ', MAX(k) <= 50000) FROM sbtest2",
+          "sbtest",
+        )
+        .trim(),
+      "1 50000 50000 119 59 1 1",
+    );
     const again = await prepare(wanted, options);
     assert.deepEqual([again.method, again.reused, again["loaded"]], ["none", true, 0]);
     assert.deepEqual(await cleanup(wanted, options), ["sbtest1", "sbtest2"]);
@@ -58,7 +94,10 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
   test("the schema is the one that sysbench makes, option by option", async () => {
     const create = (): string => server.sql("SHOW CREATE TABLE sbtest1", "sbtest").replace(/AUTO_INCREMENT=\d+ /, "");
     for (const [data, flags] of [
-      [{}, []], [{ auto_inc: "off" }, ["--auto-inc=off"]], [{ secondary: "on" }, ["--secondary=on"]], [{ create_secondary: "off" }, ["--create-secondary=off"]],
+      [{}, []],
+      [{ auto_inc: "off" }, ["--auto-inc=off"]],
+      [{ secondary: "on" }, ["--secondary=on"]],
+      [{ create_secondary: "off" }, ["--create-secondary=off"]],
     ] as const) {
       const wanted = spec({ tableSize: 200, options: data });
       await prepare(wanted, options);
@@ -74,7 +113,10 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
   test("sysbench runs on our tables, and its tables are reused by us", async () => {
     const wanted = spec({ tables: 2, tableSize: 10_000 });
     await prepare(wanted, options);
-    assert.match(sysbench("run", "--tables=2", "--table-size=10000", "--events=100", "--time=0"), /transactions:\s+100 /);
+    assert.match(
+      sysbench("run", "--tables=2", "--table-size=10000", "--events=100", "--time=0"),
+      /transactions:\s+100 /,
+    );
     assert.equal((await verify(wanted, { signal })).ok, true);
     await cleanup(wanted, options);
     sysbench("prepare", "--tables=2", "--table-size=10000");
@@ -92,7 +134,10 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
       assert.equal(result.method, "insert");
       assert.ok(said(/local_infile=OFF: loading with multi-row INSERTs/));
       assert.equal((await verify(wanted, { signal })).ok, true);
-      await assert.rejects(prepare(spec({ tableSize: 25_000, method: "load-data" }), options), /data\.method: got "load-data", but the server has local_infile=OFF/);
+      await assert.rejects(
+        prepare(spec({ tableSize: 25_000, method: "load-data" }), options),
+        /data\.method: got "load-data", but the server has local_infile=OFF/,
+      );
       await cleanup(wanted, options);
     } finally {
       server.sql("SET GLOBAL local_infile = 1");
@@ -122,15 +167,24 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
     assert.ok(said(/sbtest1: it has 99999 rows, the spec says 100000: made anew/), lines.join("\n"));
 
     const smaller = spec({ tableSize: 1000 });
-    assert.match((await checkData(smaller, { signal })).join(), /sbtest1: its ids go up to 100000, the spec says 1000 rows/);
+    assert.match(
+      (await checkData(smaller, { signal })).join(),
+      /sbtest1: its ids go up to 100000, the spec says 1000 rows/,
+    );
     await prepare(smaller, options);
     assert.equal((await verify(smaller, { signal })).ok, true);
     await cleanup(smaller, options);
   });
 
   test("a table of another shape is somebody's data: left alone", async () => {
-    server.sql("CREATE TABLE sbtest1 (id INT PRIMARY KEY, name VARCHAR(20)); INSERT INTO sbtest1 VALUES (1, 'mine')", "sbtest");
-    await assert.rejects(prepare(spec({ tableSize: 100 }), options), /sbtest1: its columns are \(id int not null, name varchar\).*left as it is/);
+    server.sql(
+      "CREATE TABLE sbtest1 (id INT PRIMARY KEY, name VARCHAR(20)); INSERT INTO sbtest1 VALUES (1, 'mine')",
+      "sbtest",
+    );
+    await assert.rejects(
+      prepare(spec({ tableSize: 100 }), options),
+      /sbtest1: its columns are \(id int not null, name varchar\).*left as it is/,
+    );
     assert.equal(server.sql("SELECT name FROM sbtest1", "sbtest").trim(), "mine");
     server.sql("DROP TABLE sbtest1", "sbtest");
   });
@@ -143,16 +197,29 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
   });
 
   test("wrong password, nobody there: one line each", async () => {
-    const port = server.port;
+    const _port = server.port;
     process.env["MESHBENCH_DB_PASSWORD"] = "wrong";
-    await assert.rejects(prepare(spec({}), options), /^Error: 127\.0\.0\.1:\d+: the server refuses user "bench" with this password \(1045: Access denied/);
+    await assert.rejects(
+      prepare(spec({}), options),
+      /^Error: 127\.0\.0\.1:\d+: the server refuses user "bench" with this password \(1045: Access denied/,
+    );
     process.env["MESHBENCH_DB_PASSWORD"] = PASSWORD;
-    await assert.rejects(prepare(spec({}, { endpoints: [{ name: "x", host: "127.0.0.1", port: 1 }] }), options), { message: "127.0.0.1:1: nothing listens there (ECONNREFUSED)" });
+    await assert.rejects(prepare(spec({}, { endpoints: [{ name: "x", host: "127.0.0.1", port: 1 }] }), options), {
+      message: "127.0.0.1:1: nothing listens there (ECONNREFUSED)",
+    });
   });
 
   test("an observed node that is down is named at once", async () => {
-    const wanted = { ...spec({ tableSize: 100 }), observe: [{ name: "n1", host: "127.0.0.1", port: server.port }, { name: "n2", host: "127.0.0.1", port: 1 }] };
-    await assert.rejects(prepare(wanted, options), { message: "n2: 127.0.0.1:1: nothing listens there (ECONNREFUSED)" });
+    const wanted = {
+      ...spec({ tableSize: 100 }),
+      observe: [
+        { name: "n1", host: "127.0.0.1", port: server.port },
+        { name: "n2", host: "127.0.0.1", port: 1 },
+      ],
+    };
+    await assert.rejects(prepare(wanted, options), {
+      message: "n2: 127.0.0.1:1: nothing listens there (ECONNREFUSED)",
+    });
     const checked = await verify(wanted, { signal, consistency: true });
     assert.deepEqual(checked.problems, ["n2: no checksum: 127.0.0.1:1: nothing listens there (ECONNREFUSED)"]);
     await cleanup(wanted, options);
@@ -161,7 +228,10 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
   test("stopped in the middle, then continued", async () => {
     const wanted = spec({ tables: 4, tableSize: 60_000, threads: 2 });
     const stop = new AbortController();
-    const going = prepare(wanted, { signal: stop.signal, onProgress: (line) => line.includes("the index k_1") && stop.abort() });
+    const going = prepare(wanted, {
+      signal: stop.signal,
+      onProgress: (line) => line.includes("the index k_1") && stop.abort(),
+    });
     await assert.rejects(going, /prepare was stopped; what is loaded stays/);
     const rest = await prepare(wanted, options);
     assert.ok(Number(rest["loaded"]) > 0 && Number(rest["loaded"]) < 240_000, String(rest["loaded"]));
@@ -176,7 +246,10 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
       signal,
       onProgress: (line) => {
         if (killed || !line.includes("the index k_1")) return;
-        killed = server.kill().then(() => sleep(300)).then(() => server.startAgain());
+        killed = server
+          .kill()
+          .then(() => sleep(300))
+          .then(() => server.startAgain());
       },
     });
     await going;
@@ -187,14 +260,23 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
   });
 });
 
-test("a full tablespace is reported as such, and what is loaded stays", { skip: packages.ok ? false : `SKIPPED: ${packages.reason}` }, async () => {
-  const small = await Mariadb.start({ args: ["--skip-innodb-file-per-table", "--innodb-data-file-path=ibdata1:12M:autoextend:max:40M"] });
+test("a full tablespace is reported as such, and what is loaded stays", {
+  skip: packages.ok ? false : `SKIPPED: ${packages.reason}`,
+}, async () => {
+  const small = await Mariadb.start({
+    args: ["--skip-innodb-file-per-table", "--innodb-data-file-path=ibdata1:12M:autoextend:max:40M"],
+  });
   try {
     const spec = runSpecSchema.parse({
-      runId: "t", data: { tableSize: 200_000, threads: 2 }, steps: [{ workload: "oltp_read_only", threads: 1 }],
+      runId: "t",
+      data: { tableSize: 200_000, threads: 2 },
+      steps: [{ workload: "oltp_read_only", threads: 1 }],
       target: { driver: "mysql", endpoints: [{ name: "a", host: "127.0.0.1", port: small.port }], user: USER },
     });
-    await assert.rejects(prepare(spec, { onProgress() {}, signal }), /no space left for the data \(1114: .*\n[\d,]+ of 200,000 rows were loaded by then/);
+    await assert.rejects(
+      prepare(spec, { onProgress() {}, signal }),
+      /no space left for the data \(1114: .*\n[\d,]+ of 200,000 rows were loaded by then/,
+    );
   } finally {
     await small.stop();
   }

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, before, describe, test } from "node:test";
-import { runSpecSchema } from "../../workloads/contract.ts";
 import type { RunSpec } from "../../workloads/contract.ts";
+import { runSpecSchema } from "../../workloads/contract.ts";
 import { deltas, openObserver } from "../../workloads/facts/observer.ts";
 import { checkData, cleanup, prepare, verify } from "../../workloads/prepare/index.ts";
 import { ensurePackages } from "../support/debian.ts";
-import { postgresBinaries, startPostgres } from "../support/postgres.ts";
 import type { PostgresServer } from "../support/postgres.ts";
+import { postgresBinaries, startPostgres } from "../support/postgres.ts";
 
 const binaries = await postgresBinaries();
 const packages = await ensurePackages(["sysbench"]);
@@ -17,21 +17,39 @@ const signal = new AbortController().signal;
 
 describe("prepare on PostgreSQL", { skip: reason === undefined ? false : `SKIPPED: ${reason}` }, () => {
   let server: PostgresServer;
-  let lines: string[] = [];
+  const lines: string[] = [];
   const options = { onProgress: (line: string): void => void lines.push(line), signal };
 
   function spec(data: object, target: object = {}): RunSpec {
     return runSpecSchema.parse({
-      runId: "t", data, steps: [{ workload: "oltp_read_write", threads: 2 }],
-      target: { driver: "postgres", endpoints: [{ name: "a", host: "127.0.0.1", port: server.port }], user: server.user, ...target },
+      runId: "t",
+      data,
+      steps: [{ workload: "oltp_read_write", threads: 2 }],
+      target: {
+        driver: "postgres",
+        endpoints: [{ name: "a", host: "127.0.0.1", port: server.port }],
+        user: server.user,
+        ...target,
+      },
       observe: [{ name: "n1", host: "127.0.0.1", port: server.port }],
     });
   }
   function sysbench(workload: string, command: string, ...args: string[]): string {
-    const ran = spawnSync("sysbench", [
-      workload, "--db-driver=pgsql", "--pgsql-host=127.0.0.1", `--pgsql-port=${server.port}`, `--pgsql-user=${server.user}`, `--pgsql-password=${server.password}`,
-      "--pgsql-db=sbtest", ...args, command,
-    ], { encoding: "utf8" });
+    const ran = spawnSync(
+      "sysbench",
+      [
+        workload,
+        "--db-driver=pgsql",
+        "--pgsql-host=127.0.0.1",
+        `--pgsql-port=${server.port}`,
+        `--pgsql-user=${server.user}`,
+        `--pgsql-password=${server.password}`,
+        "--pgsql-db=sbtest",
+        ...args,
+        command,
+      ],
+      { encoding: "utf8" },
+    );
     assert.equal(ran.status, 0, ran.stdout + ran.stderr);
     return ran.stdout;
   }
@@ -69,9 +87,15 @@ describe("prepare on PostgreSQL", { skip: reason === undefined ? false : `SKIPPE
   test("sysbench runs on our tables - also its INSERT without an id - and its tables are reused by us", async () => {
     const wanted = spec({ tables: 2, tableSize: 10_000 });
     await prepare(wanted, options);
-    assert.match(sysbench("oltp_read_write", "run", "--tables=2", "--table-size=10000", "--events=100", "--time=0"), /transactions:\s+100 /);
+    assert.match(
+      sysbench("oltp_read_write", "run", "--tables=2", "--table-size=10000", "--events=100", "--time=0"),
+      /transactions:\s+100 /,
+    );
     assert.equal((await verify(wanted, { signal })).ok, true);
-    assert.match(sysbench("oltp_insert", "run", "--tables=2", "--table-size=10000", "--events=20", "--time=0"), /transactions:\s+20 /);
+    assert.match(
+      sysbench("oltp_insert", "run", "--tables=2", "--table-size=10000", "--events=20", "--time=0"),
+      /transactions:\s+20 /,
+    );
     await cleanup(wanted, options);
     sysbench("oltp_read_write", "prepare", "--tables=2", "--table-size=10000");
     assert.deepEqual(await checkData(wanted, { signal }), []);
@@ -80,9 +104,15 @@ describe("prepare on PostgreSQL", { skip: reason === undefined ? false : `SKIPPE
   });
 
   test("INSERT when it is asked for, a plain index in place of the primary key, a missing database", async () => {
-    const wanted = spec({ tableSize: 3000, method: "insert", options: { secondary: "on", auto_inc: "off" } }, { database: "other-db" });
+    const wanted = spec(
+      { tableSize: 3000, method: "insert", options: { secondary: "on", auto_inc: "off" } },
+      { database: "other-db" },
+    );
     assert.equal((await prepare(wanted, options)).method, "insert");
     assert.deepEqual((await verify(wanted, { signal })).problems, []);
-    await assert.rejects(prepare(spec({ method: "load-data" }), options), /data\.method: got "load-data", which is MySQL's/);
+    await assert.rejects(
+      prepare(spec({ method: "load-data" }), options),
+      /data\.method: got "load-data", which is MySQL's/,
+    );
   });
 });

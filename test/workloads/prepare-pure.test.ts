@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { runSpecSchema } from "../../workloads/contract.ts";
 import type { RunSpec } from "../../workloads/contract.ts";
+import { runSpecSchema } from "../../workloads/contract.ts";
 import { Random } from "../../workloads/engine/random.ts";
 import { CHUNK_ROWS, chunkRows, cutTable, missingChunks } from "../../workloads/prepare/chunks.ts";
 import { drawKOf } from "../../workloads/prepare/draw-k.ts";
@@ -17,31 +17,50 @@ import { describe as describeError, isTransient } from "../../workloads/prepare/
 import { readPassword } from "../../workloads/secrets.ts";
 
 function spec(data: object = {}, steps: object[] = [{ workload: "oltp_read_only", threads: 1 }]): RunSpec {
-  return runSpecSchema.parse({ runId: "t", target: { driver: "mysql", endpoints: [{ name: "a", host: "127.0.0.1", port: 1 }], user: "u" }, data, steps });
+  return runSpecSchema.parse({
+    runId: "t",
+    target: { driver: "mysql", endpoints: [{ name: "a", host: "127.0.0.1", port: 1 }], user: "u" },
+    data,
+    steps,
+  });
 }
 
 test("rows have sysbench's shape in both formats, and the buffer is large enough", () => {
   const text = /^(\d+)\t(\d+)\t(\d{11}-){9}\d{11}\t(\d{11}-){4}\d{11}$/;
   const values = /^\((\d+),(\d+),'(\d{11}-){9}\d{11}','(\d{11}-){4}\d{11}'\)$/;
-  fc.assert(fc.property(fc.nat(), fc.integer({ min: 1, max: 2_147_483_000 }), fc.integer({ min: 1, max: 30 }), (seed, first, rows) => {
-    const buffer = Buffer.alloc(rows * ROW_BYTES);
-    for (const [format, shape, split] of [["text", text, "\n"], ["values", values, /(?<=\)),/]] as const) {
-      const end = writeRows(buffer, format, first, first + rows - 1, new Random(seed, 1), () => 2_147_483_647);
-      const lines = buffer.toString("latin1", 0, end - 1).split(split);
-      assert.equal(lines.length, rows);
-      lines.forEach((line, i) => {
-        const fields = shape.exec(line);
-        assert.ok(fields, line);
-        assert.deepEqual([fields[1], fields[2]], [String(first + i), "2147483647"]);
-      });
-    }
-  }));
+  fc.assert(
+    fc.property(
+      fc.nat(),
+      fc.integer({ min: 1, max: 2_147_483_000 }),
+      fc.integer({ min: 1, max: 30 }),
+      (seed, first, rows) => {
+        const buffer = Buffer.alloc(rows * ROW_BYTES);
+        for (const [format, shape, split] of [
+          ["text", text, "\n"],
+          ["values", values, /(?<=\)),/],
+        ] as const) {
+          const end = writeRows(buffer, format, first, first + rows - 1, new Random(seed, 1), () => 2_147_483_647);
+          const lines = buffer.toString("latin1", 0, end - 1).split(split);
+          assert.equal(lines.length, rows);
+          lines.forEach((line, i) => {
+            const fields = shape.exec(line);
+            assert.ok(fields, line);
+            assert.deepEqual([fields[1], fields[2]], [String(first + i), "2147483647"]);
+          });
+        }
+      },
+    ),
+  );
 });
 
 test("the same seed gives the same rows, another chunk others", () => {
   const rows = (seed: number, chunk: number): string => {
     const buffer = Buffer.alloc(5 * ROW_BYTES);
-    return buffer.toString("latin1", 0, writeRows(buffer, "text", 1, 5, new Random(seed, 3, chunk), () => 1));
+    return buffer.toString(
+      "latin1",
+      0,
+      writeRows(buffer, "text", 1, 5, new Random(seed, 3, chunk), () => 1),
+    );
   };
   assert.equal(rows(7, 0), rows(7, 0));
   assert.notEqual(rows(7, 0), rows(7, 1));
@@ -65,24 +84,40 @@ test("digits are uniform: chi-square over each place of c, fixed seed", () => {
 });
 
 test("chunks cover a table once, without gaps", () => {
-  fc.assert(fc.property(fc.nat({ max: 200_000 }), fc.integer({ min: 1, max: 30_000 }), (size, rows) => {
-    fc.pre(size / rows < 5000);
-    let next = 1;
-    for (const chunk of cutTable(1, size, rows)) {
-      assert.equal(chunk.first, next);
-      assert.ok(chunk.last >= chunk.first && chunk.last - chunk.first < rows);
-      next = chunk.last + 1;
-    }
-    assert.equal(next, size + 1);
-  }));
+  fc.assert(
+    fc.property(fc.nat({ max: 200_000 }), fc.integer({ min: 1, max: 30_000 }), (size, rows) => {
+      fc.pre(size / rows < 5000);
+      let next = 1;
+      for (const chunk of cutTable(1, size, rows)) {
+        assert.equal(chunk.first, next);
+        assert.ok(chunk.last >= chunk.first && chunk.last - chunk.first < rows);
+        next = chunk.last + 1;
+      }
+      assert.equal(next, size + 1);
+    }),
+  );
 });
 
 test("a half-loaded table is continued when whole chunks are missing, else it is made anew", () => {
   const chunks = cutTable(1, 95, 10);
-  const indexes = (present: [number, number][]): number[] | undefined => missingChunks(chunks, new Map(present))?.map((chunk) => chunk.index);
+  const indexes = (present: [number, number][]): number[] | undefined =>
+    missingChunks(chunks, new Map(present))?.map((chunk) => chunk.index);
   assert.deepEqual(indexes([]), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  assert.deepEqual(indexes([[0, 10], [3, 10], [9, 5]]), [1, 2, 4, 5, 6, 7, 8]);
-  assert.equal(indexes([[0, 10], [1, 9]]), undefined);
+  assert.deepEqual(
+    indexes([
+      [0, 10],
+      [3, 10],
+      [9, 5],
+    ]),
+    [1, 2, 4, 5, 6, 7, 8],
+  );
+  assert.equal(
+    indexes([
+      [0, 10],
+      [1, 9],
+    ]),
+    undefined,
+  );
   assert.equal(indexes([[9, 10]]), undefined);
   assert.equal(indexes([[10, 1]]), undefined);
   assert.equal(indexes([[-1, 1]]), undefined);
@@ -110,34 +145,97 @@ test("k is drawn within 1..table_size, by the type that is asked for", () => {
   };
   assert.ok(shareAtCentre({}) > 0.7);
   assert.ok(shareAtCentre({ "rand-type": "uniform" }) < 0.05);
-  assert.throws(() => drawKOf(spec({ options: { "rand-type": "poisson" } })), /data\.options\.rand-type: got "poisson", special, uniform/);
+  assert.throws(
+    () => drawKOf(spec({ options: { "rand-type": "poisson" } })),
+    /data\.options\.rand-type: got "poisson", special, uniform/,
+  );
 });
 
 test("options by sysbench's names; nonsense is named", () => {
-  assert.deepEqual(tableOptions(spec()), { autoInc: true, secondary: false, createSecondary: true, engine: "innodb", createTable: "" });
-  assert.deepEqual(tableOptions(spec({ options: { "auto-inc": "off", secondary: "on", create_secondary: 0, mysql_storage_engine: "rocksdb", create_table_options: "ROW_FORMAT=COMPRESSED" } })),
-    { autoInc: false, secondary: true, createSecondary: false, engine: "rocksdb", createTable: "ROW_FORMAT=COMPRESSED" });
-  assert.throws(() => tableOptions(spec({ options: { auto_inc: "maybe" } })), /data\.options\.auto_inc: got "maybe", on or off is allowed/);
-  assert.throws(() => tableOptions(spec({ options: { mysql_storage_engine: "x; DROP TABLE y" } })), /mysql_storage_engine/);
-  assert.throws(() => tableOptions(spec({ options: { create_table_options: "x; DROP TABLE y" } })), /create_table_options/);
-  assert.equal(bulkTables(spec({}, [{ workload: "bulk_insert", threads: 2 }, { workload: "bulk_insert", threads: 8 }])), 8);
+  assert.deepEqual(tableOptions(spec()), {
+    autoInc: true,
+    secondary: false,
+    createSecondary: true,
+    engine: "innodb",
+    createTable: "",
+  });
+  assert.deepEqual(
+    tableOptions(
+      spec({
+        options: {
+          "auto-inc": "off",
+          secondary: "on",
+          create_secondary: 0,
+          mysql_storage_engine: "rocksdb",
+          create_table_options: "ROW_FORMAT=COMPRESSED",
+        },
+      }),
+    ),
+    {
+      autoInc: false,
+      secondary: true,
+      createSecondary: false,
+      engine: "rocksdb",
+      createTable: "ROW_FORMAT=COMPRESSED",
+    },
+  );
+  assert.throws(
+    () => tableOptions(spec({ options: { auto_inc: "maybe" } })),
+    /data\.options\.auto_inc: got "maybe", on or off is allowed/,
+  );
+  assert.throws(
+    () => tableOptions(spec({ options: { mysql_storage_engine: "x; DROP TABLE y" } })),
+    /mysql_storage_engine/,
+  );
+  assert.throws(
+    () => tableOptions(spec({ options: { create_table_options: "x; DROP TABLE y" } })),
+    /create_table_options/,
+  );
+  assert.equal(
+    bulkTables(
+      spec({}, [
+        { workload: "bulk_insert", threads: 2 },
+        { workload: "bulk_insert", threads: 8 },
+      ]),
+    ),
+    8,
+  );
   assert.equal(bulkTables(spec()), 0);
-  assert.throws(() => bulkTables(spec({}, [{ workload: "bulk_insert", threads: 2 }, { workload: "oltp_insert", threads: 2 }])), /bulk_insert and the other workloads need different tables/);
+  assert.throws(
+    () =>
+      bulkTables(
+        spec({}, [
+          { workload: "bulk_insert", threads: 2 },
+          { workload: "oltp_insert", threads: 2 },
+        ]),
+      ),
+    /bulk_insert and the other workloads need different tables/,
+  );
 });
 
 test("data goes through a primary before any, a proxy and a replica", () => {
-  const endpoint = (role: "any" | "primary" | "replica" | "proxy"): { name: string; host: string; port: number; role: typeof role } => ({ name: role, host: "h", port: 1, role });
-  assert.deepEqual(loadOrder([endpoint("replica"), endpoint("proxy"), endpoint("any"), endpoint("primary")]).map((e) => e.role), ["primary", "any", "proxy", "replica"]);
+  const endpoint = (
+    role: "any" | "primary" | "replica" | "proxy",
+  ): { name: string; host: string; port: number; role: typeof role } => ({ name: role, host: "h", port: 1, role });
+  assert.deepEqual(
+    loadOrder([endpoint("replica"), endpoint("proxy"), endpoint("any"), endpoint("primary")]).map((e) => e.role),
+    ["primary", "any", "proxy", "replica"],
+  );
 });
 
 test("errors become one line that says what to do", () => {
-  const line = (error: object): string => describeError(Object.assign(new Error("m"), error), { host: "h", port: 2 }, { user: "u", database: "d" });
+  const line = (error: object): string =>
+    describeError(Object.assign(new Error("m"), error), { host: "h", port: 2 }, { user: "u", database: "d" });
   assert.match(line({ errno: 1114, code: "ER_RECORD_FILE_FULL" }), /h:2: no space left for the data \(1114/);
   assert.match(line({ code: "53100" }), /no space left/);
   assert.match(line({ errno: 1045 }), /refuses user "u" with this password/);
   assert.match(line({ code: "3D000" }), /no database "d"/);
   assert.match(line({ code: "ECONNREFUSED" }), /nothing listens there/);
-  assert.ok(isTransient({ errno: 1213, message: "" }) && isTransient({ code: "40001", message: "" }) && !isTransient({ errno: 1062, message: "" }));
+  assert.ok(
+    isTransient({ errno: 1213, message: "" }) &&
+      isTransient({ code: "40001", message: "" }) &&
+      !isTransient({ errno: 1062, message: "" }),
+  );
 });
 
 test("the password comes from a private file or the environment", () => {
@@ -149,7 +247,10 @@ test("the password comes from a private file or the environment", () => {
     assert.equal(readPassword({}, { MESHBENCH_DB_PASSWORD: "other" }), "other");
     assert.equal(readPassword({}, {}), "");
     chmodSync(file, 0o644);
-    assert.throws(() => readPassword({ passwordFile: file }, {}), (error: Error) => error.message.includes("0644") && !error.message.includes("s3"));
+    assert.throws(
+      () => readPassword({ passwordFile: file }, {}),
+      (error: Error) => error.message.includes("0644") && !error.message.includes("s3"),
+    );
     assert.throws(() => readPassword({ passwordFile: `${file}.no` }, {}), /target\.passwordFile: .*ENOENT/);
   } finally {
     rmSync(directory, { recursive: true });

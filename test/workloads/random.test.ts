@@ -1,8 +1,8 @@
 /** Seeded randomness and the distributions against their formulas, by chi-square with fixed seeds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { distribution } from "../../workloads/engine/distributions.ts";
 import type { DistributionName } from "../../workloads/engine/distributions.ts";
+import { distribution } from "../../workloads/engine/distributions.ts";
 import { fillDigitGroups, Random, splitmix64, uniqueNumber } from "../../workloads/engine/random.ts";
 
 const DRAWS = 200_000;
@@ -36,13 +36,26 @@ function limit(degrees: number): number {
 }
 
 function assertFits(observed: number[], probability: number[], draws: number, name: string): void {
-  assert.ok(Math.abs(probability.reduce((a, b) => a + b) - 1) < 1e-6, `${name}: the expected probabilities add up to 1`);
+  assert.ok(
+    Math.abs(probability.reduce((a, b) => a + b) - 1) < 1e-6,
+    `${name}: the expected probabilities add up to 1`,
+  );
   const { value, degrees } = chiSquare(observed, probability, draws);
-  assert.ok(degrees > 2 && value < limit(degrees), `${name}: chi-square ${value.toFixed(1)} with ${degrees} degrees of freedom, limit ${limit(degrees).toFixed(1)}`);
+  assert.ok(
+    degrees > 2 && value < limit(degrees),
+    `${name}: chi-square ${value.toFixed(1)} with ${degrees} degrees of freedom, limit ${limit(degrees).toFixed(1)}`,
+  );
 }
 
 function draw(name: DistributionName, a: number, b: number, exponent = 0.8): number[] {
-  const next = distribution({ rand_type: name, rand_spec_iter: 12, rand_spec_pct: 1, rand_spec_res: 75, rand_pareto_h: 0.2, rand_zipfian_exp: exponent });
+  const next = distribution({
+    rand_type: name,
+    rand_spec_iter: 12,
+    rand_spec_pct: 1,
+    rand_spec_res: 75,
+    rand_pareto_h: 0.2,
+    rand_zipfian_exp: exponent,
+  });
   const random = new Random(4242, 3);
   const counts = new Array<number>(b - a + 1).fill(0);
   for (let i = 0; i < DRAWS; i++) {
@@ -77,7 +90,13 @@ test("splitmix64 gives the sequence of its published reference for seed 1234567"
 test("same seed and stream, same numbers; another seed or stream, others", () => {
   const take = (random: Random): number[] => Array.from({ length: 8 }, () => random.bits());
   assert.deepEqual(take(new Random(1, 0, 0, 5)), take(new Random(1, 0, 0, 5)));
-  const all = [take(new Random(1, 0, 0, 5)), take(new Random(2, 0, 0, 5)), take(new Random(1, 0, 0, 6)), take(new Random(1, 0, 1, 5)), take(new Random(1, 1, 0, 5))];
+  const all = [
+    take(new Random(1, 0, 0, 5)),
+    take(new Random(2, 0, 0, 5)),
+    take(new Random(1, 0, 0, 6)),
+    take(new Random(1, 0, 1, 5)),
+    take(new Random(1, 1, 0, 5)),
+  ];
   assert.equal(new Set(all.map(String)).size, all.length);
 });
 
@@ -91,19 +110,39 @@ test("doubles are uniform in [0, 1), also in their last bits", () => {
     counts[Math.floor(x * 1000)]!++;
     low[Number(BigInt(x * 2 ** 53) & 63n)]!++;
   }
-  assertFits(counts, counts.map(() => 1 / 1000), DRAWS, "doubles");
-  assertFits(low, low.map(() => 1 / 64), DRAWS, "low bits");
+  assertFits(
+    counts,
+    counts.map(() => 1 / 1000),
+    DRAWS,
+    "doubles",
+  );
+  assertFits(
+    low,
+    low.map(() => 1 / 64),
+    DRAWS,
+    "low bits",
+  );
 });
 
 test("uniform", () => {
   const counts = draw("uniform", 5, 504);
-  assertFits(counts, counts.map(() => 1 / 500), DRAWS, "uniform");
+  assertFits(
+    counts,
+    counts.map(() => 1 / 500),
+    DRAWS,
+    "uniform",
+  );
 });
 
 test("gaussian: the mean of twelve uniforms over the range", () => {
   const size = 500;
   const counts = draw("gaussian", 1, size);
-  assertFits(counts, counts.map((_, i) => irwinHall(12, (i + 1) / size) - irwinHall(12, i / size)), DRAWS, "gaussian");
+  assertFits(
+    counts,
+    counts.map((_, i) => irwinHall(12, (i + 1) / size) - irwinHall(12, i / size)),
+    DRAWS,
+    "gaussian",
+  );
 });
 
 test("special: three quarters in the central hundredth, the rest the mean of twelve uniforms", () => {
@@ -111,7 +150,8 @@ test("special: three quarters in the central hundredth, the rest the mean of twe
   const b = 10_001;
   const range = b - a;
   const counts = draw("special", a, b);
-  // With res = 75 the first draw u decides: below 1/4 the mean over [a, b]; else a + floor(u * (centre + 1) + range / 2 - centre / 2).
+  // With res = 75 the first draw u decides: below 1/4 the mean over [a, b]; else a + floor(u * (centre + 1) + range / 2
+  // - centre / 2).
   const centre = range / 100;
   const expected = counts.map((_, i) => {
     const mean = 0.25 * (irwinHall(12, (i + 1) / range) - irwinHall(12, i / range));
@@ -126,7 +166,12 @@ test("pareto: P(value < x) = (x / size) ^ (ln(1 - h) / ln h)", () => {
   const size = 1000;
   const power = Math.log(1 - 0.2) / Math.log(0.2);
   const counts = draw("pareto", 1, size);
-  assertFits(counts, counts.map((_, i) => ((i + 1) / size) ** power - (i / size) ** power), DRAWS, "pareto");
+  assertFits(
+    counts,
+    counts.map((_, i) => ((i + 1) / size) ** power - (i / size) ** power),
+    DRAWS,
+    "pareto",
+  );
 });
 
 test("zipfian: P(k) proportional to 1 / k^exponent, below, at and above exponent 1", () => {
@@ -134,7 +179,12 @@ test("zipfian: P(k) proportional to 1 / k^exponent, below, at and above exponent
     const counts = draw("zipfian", 10, 1009, exponent);
     const weights = counts.map((_, i) => (i + 1) ** -exponent);
     const total = weights.reduce((x, y) => x + y);
-    assertFits(counts, weights.map((w) => w / total), DRAWS, `zipfian ${exponent}`);
+    assertFits(
+      counts,
+      weights.map((w) => w / total),
+      DRAWS,
+      `zipfian ${exponent}`,
+    );
   }
 });
 
@@ -153,7 +203,12 @@ test("digit groups: ten of eleven digits joined by '-', every digit equally like
   const digits = counts.filter((_, at) => (at + 1) % 12 !== 0);
   assert.equal(digits.length, 110);
   const all = digits.flat();
-  assertFits(all, all.map(() => 1 / all.length), rounds * 110, "digits");
+  assertFits(
+    all,
+    all.map(() => 1 / all.length),
+    rounds * 110,
+    "digits",
+  );
   const pad = new Uint8Array(59);
   fillDigitGroups(random, pad);
   assert.match(Buffer.from(pad).toString(), /^\d{11}(-\d{11}){4}$/);

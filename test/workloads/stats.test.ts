@@ -1,15 +1,22 @@
 /** Confidence intervals against tables and against data whose answer is known. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { intersect } from "../../workloads/engine/step-result.ts";
+import { runSpecSchema } from "../../workloads/contract.ts";
 import { Random } from "../../workloads/engine/random.ts";
 import { schedule } from "../../workloads/engine/schedule.ts";
 import { stat, tQuantile, within } from "../../workloads/engine/stats.ts";
-import { runSpecSchema } from "../../workloads/contract.ts";
+import { intersect } from "../../workloads/engine/step-result.ts";
 import { nearest } from "../../workloads/sysbench/nearest.ts";
 
 test("Student's t, 97.5 %, as in the tables", () => {
-  for (const [degrees, value] of [[1, 12.706], [2, 4.303], [4, 2.776], [9, 2.262], [30, 2.042], [1000, 1.962]] as const) {
+  for (const [degrees, value] of [
+    [1, 12.706],
+    [2, 4.303],
+    [4, 2.776],
+    [9, 2.262],
+    [30, 2.042],
+    [1000, 1.962],
+  ] as const) {
     assert.ok(Math.abs(tQuantile(degrees) - value) < 0.0006, `${degrees}: ${tQuantile(degrees)}`);
   }
 });
@@ -34,7 +41,7 @@ test("independent intervals count fully, correlated ones as (1 - r) / (1 + r) of
     const n = 240;
     for (let round = 0; round < rounds; round++) {
       let x = normal(random);
-      sum += within(Array.from({ length: n }, () => (x = r * x + Math.sqrt(1 - r * r) * normal(random))) ).nEffective;
+      sum += within(Array.from({ length: n }, () => (x = r * x + Math.sqrt(1 - r * r) * normal(random)))).nEffective;
     }
     const expected = (n * (1 - r)) / (1 + r);
     const mean = sum / rounds;
@@ -60,18 +67,39 @@ test("the interval of correlated data covers the true mean about 95 times in a h
 });
 
 test("gaps of several loops: only what all of them miss is an outage", () => {
-  assert.deepEqual(intersect([{ from: 0, to: 500 }, { from: 1000, to: null }], [{ from: 300, to: 1200 }, { from: 2000, to: null }]), [
-    { from: 300, to: 500 }, { from: 1000, to: 1200 }, { from: 2000, to: null },
-  ]);
+  assert.deepEqual(
+    intersect(
+      [
+        { from: 0, to: 500 },
+        { from: 1000, to: null },
+      ],
+      [
+        { from: 300, to: 1200 },
+        { from: 2000, to: null },
+      ],
+    ),
+    [
+      { from: 300, to: 500 },
+      { from: 1000, to: 1200 },
+      { from: 2000, to: null },
+    ],
+  );
   assert.deepEqual(intersect([{ from: 0, to: 300 }], [{ from: 300, to: 400 }]), []);
 });
 
 test("the order of windows: given, interleaved, random by the seed", () => {
-  const spec = (order: string, seed: number) => runSpecSchema.parse({
-    runId: "r", seed, order, target: { driver: "mysql", user: "u", endpoints: [{ name: "a", host: "h", port: 1 }] },
-    steps: [1, 2, 4].map((threads) => ({ workload: "oltp_read_only", threads, repeats: 2 })),
-  });
-  const text = (order: string, seed = 1): string => schedule(spec(order, seed)).map((s) => `${s.step}${s.repeat}`).join(" ");
+  const spec = (order: string, seed: number) =>
+    runSpecSchema.parse({
+      runId: "r",
+      seed,
+      order,
+      target: { driver: "mysql", user: "u", endpoints: [{ name: "a", host: "h", port: 1 }] },
+      steps: [1, 2, 4].map((threads) => ({ workload: "oltp_read_only", threads, repeats: 2 })),
+    });
+  const text = (order: string, seed = 1): string =>
+    schedule(spec(order, seed))
+      .map((s) => `${s.step}${s.repeat}`)
+      .join(" ");
   assert.equal(text("given"), "00 01 10 11 20 21");
   assert.equal(text("interleaved"), "00 10 20 01 11 21");
   assert.equal(text("random"), text("random"));

@@ -1,17 +1,18 @@
 // Proves on real servers: N transactions of each workload cost the server the same statements and row accesses as N
-// transactions of Debian's sysbench. Counters of a run of MANY events minus those of a run of FEW: what a session costs at its
+// transactions of Debian's sysbench. Counters of a run of MANY events minus those of a run of FEW: what a session costs
+// at its
 // start drops out.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, before, describe, test } from "node:test";
-import { runSpecSchema, WORKLOADS } from "../../workloads/contract.ts";
 import type { RunSpecInput } from "../../workloads/contract.ts";
+import { runSpecSchema, WORKLOADS } from "../../workloads/contract.ts";
 import { run } from "../../workloads/engine/run.ts";
 import { cleanup, prepare } from "../../workloads/prepare/index.ts";
 import { ensurePackages } from "../support/debian.ts";
 import { Mariadb, PASSWORD, USER } from "../support/mariadb.ts";
-import { postgresBinaries, startPostgres } from "../support/postgres.ts";
 import type { PostgresServer } from "../support/postgres.ts";
+import { postgresBinaries, startPostgres } from "../support/postgres.ts";
 
 const CLI = new URL("../../workloads/cli.ts", import.meta.url);
 const FEW = 20;
@@ -36,7 +37,11 @@ type Counters = Map<string, number>;
 
 function difference(more: Counters, less: Counters): Record<string, number> {
   const names = [...new Set([...more.keys(), ...less.keys()])].sort();
-  return Object.fromEntries(names.map((name) => [name, (more.get(name) ?? 0) - (less.get(name) ?? 0)] as const).filter(([, value]) => value !== 0));
+  return Object.fromEntries(
+    names
+      .map((name) => [name, (more.get(name) ?? 0) - (less.get(name) ?? 0)] as const)
+      .filter(([, value]) => value !== 0),
+  );
 }
 
 function target(driver: "mysql" | "postgres", port: number, user: string): RunSpecInput["target"] {
@@ -44,7 +49,12 @@ function target(driver: "mysql" | "postgres", port: number, user: string): RunSp
 }
 
 async function makeTables(workload: string, to: RunSpecInput["target"]): Promise<void> {
-  const spec = runSpecSchema.parse({ runId: "t", target: to, data: { tables: TABLES, tableSize: SIZE }, steps: [{ workload, threads: 1 }] });
+  const spec = runSpecSchema.parse({
+    runId: "t",
+    target: to,
+    data: { tables: TABLES, tableSize: SIZE },
+    steps: [{ workload, threads: 1 }],
+  });
   const options = { onProgress() {}, signal };
   // bulk_insert counts its ids from 1 in every run, and the OLTP tables have other columns than its own.
   if (workload === "bulk_insert") await cleanup(spec, options);
@@ -54,19 +64,36 @@ async function makeTables(workload: string, to: RunSpecInput["target"]): Promise
 /** The engine alone: the command line's own look at the tables before a run would count on the server as well. */
 async function ours(workload: string, to: RunSpecInput["target"], events: number): Promise<void> {
   const spec = runSpecSchema.parse({
-    runId: "t", target: to, data: { tables: TABLES, tableSize: SIZE }, workers: 1,
+    runId: "t",
+    target: to,
+    data: { tables: TABLES, tableSize: SIZE },
+    workers: 1,
     steps: [{ workload, threads: 1, warmupSeconds: 0, durationSeconds: 15, options: { events } }],
   });
-  const result = await run(spec, { password: process.env["MESHBENCH_DB_PASSWORD"] ?? "", entry: CLI, signal, onLine() {} });
+  const result = await run(spec, {
+    password: process.env["MESHBENCH_DB_PASSWORD"] ?? "",
+    entry: CLI,
+    signal,
+    onLine() {},
+  });
   assert.equal(result.complete, true, result.incompleteReason);
   assert.equal(result.steps[0]?.errors.total, 0);
 }
 
 async function sysbench(workload: string, connection: string[], events: number): Promise<void> {
-  const ran = spawnSync("sysbench", [
-    workload, ...connection, "--threads=1", `--events=${events}`, "--time=0",
-    ...(workload === "bulk_insert" ? [] : [`--tables=${TABLES}`, `--table-size=${SIZE}`]), "run",
-  ], { encoding: "utf8" });
+  const ran = spawnSync(
+    "sysbench",
+    [
+      workload,
+      ...connection,
+      "--threads=1",
+      `--events=${events}`,
+      "--time=0",
+      ...(workload === "bulk_insert" ? [] : [`--tables=${TABLES}`, `--table-size=${SIZE}`]),
+      "run",
+    ],
+    { encoding: "utf8" },
+  );
   assert.equal(ran.status, 0, ran.stdout + ran.stderr);
 }
 
@@ -78,7 +105,13 @@ describe("sysbench's work on MariaDB", { skip: packages.ok ? false : `SKIPPED: $
   });
   after(() => server?.stop());
 
-  const counters = (): Counters => new Map([...server.status("Com\\_%"), ...server.status("Handler\\_%"), ...server.status("Sort\\_%"), ...server.status("Rows\\_sent")]);
+  const counters = (): Counters =>
+    new Map([
+      ...server.status("Com\\_%"),
+      ...server.status("Handler\\_%"),
+      ...server.status("Sort\\_%"),
+      ...server.status("Rows\\_sent"),
+    ]);
   const around = async (work: () => Promise<void>): Promise<Counters> => {
     const start = counters();
     await work();
@@ -89,13 +122,21 @@ describe("sysbench's work on MariaDB", { skip: packages.ok ? false : `SKIPPED: $
   for (const workload of WORKLOADS) {
     test(workload, async () => {
       const to = target("mysql", server.port, USER);
-      const connection = ["--mysql-host=127.0.0.1", `--mysql-port=${server.port}`, `--mysql-user=${USER}`, `--mysql-password=${PASSWORD}`];
+      const connection = [
+        "--mysql-host=127.0.0.1",
+        `--mysql-port=${server.port}`,
+        `--mysql-user=${USER}`,
+        `--mysql-password=${PASSWORD}`,
+      ];
       const cost = async (work: (events: number) => Promise<void>): Promise<Record<string, number>> => {
         const sides: Counters[] = [];
         for (const events of [FEW, MANY]) {
           await makeTables(workload, to);
-          // MariaDB reads its statistics of a table (8 keys of its own tables) with the first statement that is planned over it.
-          if (workload !== "bulk_insert") for (let table = 1; table <= TABLES; table++) server.sql(`SELECT c FROM sbtest${table} WHERE id = 1`, "sbtest");
+          // MariaDB reads its statistics of a table (8 keys of its own tables) with the first statement that is planned
+          // over it.
+          if (workload !== "bulk_insert")
+            for (let table = 1; table <= TABLES; table++)
+              server.sql(`SELECT c FROM sbtest${table} WHERE id = 1`, "sbtest");
           sides.push(await around(() => work(events)));
         }
         return difference(sides[1]!, sides[0]!);
@@ -103,10 +144,14 @@ describe("sysbench's work on MariaDB", { skip: packages.ok ? false : `SKIPPED: $
       const mine = await cost((events) => ours(workload, to, events));
       const theirs = await cost((events) => sysbench(workload, connection, events));
       const moved = MOVED_BY_CHANCE[workload];
-      const fixed = (all: Record<string, number>): Record<string, number> => Object.fromEntries(Object.entries(all).filter(([name]) => !moved?.test(name)));
+      const fixed = (all: Record<string, number>): Record<string, number> =>
+        Object.fromEntries(Object.entries(all).filter(([name]) => !moved?.test(name)));
       assert.ok(Object.keys(fixed(theirs)).length > 0, "nothing to compare");
       assert.deepEqual(fixed(mine), fixed(theirs));
-      await cleanup(runSpecSchema.parse({ runId: "t", target: to, data: { tables: TABLES }, steps: [{ workload, threads: 1 }] }), { onProgress() {}, signal });
+      await cleanup(
+        runSpecSchema.parse({ runId: "t", target: to, data: { tables: TABLES }, steps: [{ workload, threads: 1 }] }),
+        { onProgress() {}, signal },
+      );
     });
   }
 });
@@ -125,19 +170,34 @@ describe("sysbench's work on PostgreSQL", { skip: reason === undefined ? false :
   /** Calls and rows by statement, over both tables; literals and parameters come normalised as $1, $2, ... */
   const statements = async (): Promise<Record<string, string>> => {
     const found = new Map<string, { calls: number; rows: number }>();
-    for (const row of await server.admin("SELECT query, calls::int, rows::int FROM pg_stat_statements WHERE query ~ 'sbtest[0-9]|^(BEGIN|COMMIT|ROLLBACK)' AND query !~ 'pg_|MAX\\(id\\)|information_schema'")) {
-      const text = String(row["query"]).replaceAll(/sbtest\d+/g, "sbtestN").replaceAll(/\s+/g, " ").trim();
+    for (const row of await server.admin(
+      "SELECT query, calls::int, rows::int FROM pg_stat_statements WHERE query ~ 'sbtest[0-9]|^(BEGIN|COMMIT|ROLLBACK)' AND query !~ 'pg_|MAX\\(id\\)|information_schema'",
+    )) {
+      const text = String(row["query"])
+        .replaceAll(/sbtest\d+/g, "sbtestN")
+        .replaceAll(/\s+/g, " ")
+        .trim();
       const sum = found.get(text) ?? { calls: 0, rows: 0 };
       found.set(text, { calls: sum.calls + Number(row["calls"]), rows: sum.rows + Number(row["rows"]) });
     }
-    return Object.fromEntries([...found].sort().map(([text, { calls, rows }]) => [text, `${calls} calls, ${rows} rows`]));
+    return Object.fromEntries(
+      [...found].sort().map(([text, { calls, rows }]) => [text, `${calls} calls, ${rows} rows`]),
+    );
   };
-  const withoutRows = (all: Record<string, string>): Record<string, string> => Object.fromEntries(Object.entries(all).map(([text, counts]) => [text, counts.replace(/,.*/, "")]));
+  const withoutRows = (all: Record<string, string>): Record<string, string> =>
+    Object.fromEntries(Object.entries(all).map(([text, counts]) => [text, counts.replace(/,.*/, "")]));
 
   for (const workload of WORKLOADS) {
     test(workload, async () => {
       const to = target("postgres", server.port, server.user);
-      const connection = ["--db-driver=pgsql", "--pgsql-host=127.0.0.1", `--pgsql-port=${server.port}`, `--pgsql-user=${server.user}`, `--pgsql-password=${server.password}`, "--pgsql-db=sbtest"];
+      const connection = [
+        "--db-driver=pgsql",
+        "--pgsql-host=127.0.0.1",
+        `--pgsql-port=${server.port}`,
+        `--pgsql-user=${server.user}`,
+        `--pgsql-password=${server.password}`,
+        "--pgsql-db=sbtest",
+      ];
       const cost = async (work: () => Promise<void>): Promise<Record<string, string>> => {
         await makeTables(workload, to);
         await server.admin("SELECT pg_stat_statements_reset()");
@@ -149,7 +209,10 @@ describe("sysbench's work on PostgreSQL", { skip: reason === undefined ? false :
       assert.ok(Object.keys(theirs).length > 0, "nothing to compare");
       if (MOVED_BY_CHANCE[workload]) assert.deepEqual(withoutRows(mine), withoutRows(theirs));
       else assert.deepEqual(mine, theirs);
-      await cleanup(runSpecSchema.parse({ runId: "t", target: to, data: { tables: TABLES }, steps: [{ workload, threads: 1 }] }), { onProgress() {}, signal });
+      await cleanup(
+        runSpecSchema.parse({ runId: "t", target: to, data: { tables: TABLES }, steps: [{ workload, threads: 1 }] }),
+        { onProgress() {}, signal },
+      );
     });
   }
 });

@@ -5,12 +5,13 @@ import { checkSpec, run } from "../engine/run.ts";
 import { checkData, cleanup, prepare, verify } from "../prepare/index.ts";
 import { readPassword } from "../secrets.ts";
 import type { Flags } from "./flags.ts";
-import { withOthers, endTogether } from "./meeting.ts";
+import { endTogether, withOthers } from "./meeting.ts";
 import { observerFor } from "./observe.ts";
 import { table } from "./table.ts";
 
 export const say = (line: string): void => void process.stderr.write(`${line}\n`);
-const print = (value: unknown): void => void process.stdout.write(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
+const print = (value: unknown): void =>
+  void process.stdout.write(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
 
 /** Ends at the first Ctrl-C or SIGTERM in order, at the second one at once. */
 export function stopSignal(): AbortSignal {
@@ -29,7 +30,12 @@ export async function prepareAction(spec: RunSpec, flags: Flags): Promise<void> 
   const result = await prepare(spec, { onProgress: say, signal: stopSignal() });
   if (flags.out !== undefined) writeFileSync(flags.out, `${JSON.stringify(result)}\n`);
   if (flags.json) print(result);
-  else print(result.reused ? "the tables are there already" : `${result.rows} rows in ${result.seconds.toFixed(1)} s, ${result.rowsPerSecond.toFixed(0)} rows/s, by ${result.method}`);
+  else
+    print(
+      result.reused
+        ? "the tables are there already"
+        : `${result.rows} rows in ${result.seconds.toFixed(1)} s, ${result.rowsPerSecond.toFixed(0)} rows/s, by ${result.method}`,
+    );
 }
 
 /** @returns the exit code: 0, 1 when the run is incomplete */
@@ -39,7 +45,16 @@ export async function runAction(spec: RunSpec, flags: Flags, entry: URL): Promis
     const password = readPassword(own.target);
     const problems = await checkData(own, { signal });
     if (problems.length > 0) throw new Error(problems.join("\n"));
-    const result = await run(own, { password, entry, out: flags.out, status: flags.status, signal, onLine: say, observer: await observerFor(own), barrier });
+    const result = await run(own, {
+      password,
+      entry,
+      out: flags.out,
+      status: flags.status,
+      signal,
+      onLine: say,
+      observer: await observerFor(own),
+      barrier,
+    });
     const allComplete = await endTogether(barrier, result);
     report(result, flags);
     return allComplete ? 0 : 1;

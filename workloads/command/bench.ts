@@ -1,19 +1,25 @@
-/** The whole of a run, as the topology's driver unit calls it: tables, their check, the windows, and whether all nodes agree at the end. */
+/**
+ * The whole of a run, as the topology's driver unit calls it: tables, their check, the windows, and whether all nodes
+ * agree at the end.
+ */
 import type { RunSpec } from "../contract.ts";
 import { driverName } from "../engine/barrier.ts";
 import { writeAtomically } from "../engine/output.ts";
 import { checkSpec, run } from "../engine/run.ts";
-import { prepare, verify } from "../prepare/index.ts";
 import type { PrepareResult, VerifyResult } from "../prepare/index.ts";
+import { prepare, verify } from "../prepare/index.ts";
 import { readPassword } from "../secrets.ts";
 import { say, stopSignal } from "./actions.ts";
 import type { Flags } from "./flags.ts";
-import { endTogether, withOthers } from "./meeting.ts";
 import type { Met } from "./meeting.ts";
+import { endTogether, withOthers } from "./meeting.ts";
 import { observerFor } from "./observe.ts";
 import { table } from "./table.ts";
 
-/** @returns the exit code: 0, 1 when the run is incomplete. Rejects when the tables cannot be made or are not what the spec says. */
+/**
+ * @returns the exit code: 0, 1 when the run is incomplete. Rejects when the tables cannot be made or are not what the
+ * spec says.
+ */
 export async function benchAction(spec: RunSpec, flags: Flags, entry: URL): Promise<number> {
   checkSpec(spec);
   return withOthers(spec, stopSignal(), (met) => bench(met, flags, entry));
@@ -26,7 +32,16 @@ async function bench({ spec, signal, barrier }: Met, flags: Flags, entry: URL): 
   const tables = first ? await makeTables(spec, signal) : undefined;
   if (barrier) say(`${driverName(spec.drivers?.index ?? 0, spec.drivers?.count ?? 1)}: waiting for the others`);
   await barrier?.arrive("tables");
-  const result = await run(spec, { password, entry, out: flags.out, status: flags.status, signal, onLine: say, observer: await observerFor(spec), barrier });
+  const result = await run(spec, {
+    password,
+    entry,
+    out: flags.out,
+    status: flags.status,
+    signal,
+    onLine: say,
+    observer: await observerFor(spec),
+    barrier,
+  });
   const allComplete = await endTogether(barrier, result);
   if (tables) {
     result.prepare = tables.prepared;
@@ -41,7 +56,10 @@ async function bench({ spec, signal, barrier }: Met, flags: Flags, entry: URL): 
   return allComplete ? 0 : 1;
 }
 
-async function makeTables(spec: RunSpec, signal: AbortSignal): Promise<{ prepared: PrepareResult; checked: VerifyResult }> {
+async function makeTables(
+  spec: RunSpec,
+  signal: AbortSignal,
+): Promise<{ prepared: PrepareResult; checked: VerifyResult }> {
   const prepared = await prepare(spec, { onProgress: say, signal });
   const checked = await verify(spec, { onProgress: say, signal });
   if (!checked.ok) throw new Error(checked.problems.join("\n"));
@@ -53,6 +71,10 @@ async function agreement(spec: RunSpec, before: VerifyResult, signal: AbortSigna
   try {
     return await verify(spec, { onProgress: say, signal, consistency: true });
   } catch (error) {
-    return { ...before, ok: false, problems: [`the nodes could not be compared after the run: ${(error as Error).message}`] };
+    return {
+      ...before,
+      ok: false,
+      problems: [`the nodes could not be compared after the run: ${(error as Error).message}`],
+    };
   }
 }

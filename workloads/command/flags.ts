@@ -1,11 +1,11 @@
 /** The command line's way in: flags that describe a run, turned into the same RunSpec that a spec file holds. */
 import { readFileSync } from "node:fs";
-import { Option } from "commander";
 import type { Command } from "commander";
-import { explain, runSpecSchema } from "../contract.ts";
+import { Option } from "commander";
 import type { RunSpec, RunSpecInput } from "../contract.ts";
-import { OPTIONS, suggestion, TABLE_OPTIONS } from "../sysbench/options.ts";
+import { explain, runSpecSchema } from "../contract.ts";
 import { workload, workloads } from "../sysbench/index.ts";
+import { OPTIONS, suggestion, TABLE_OPTIONS } from "../sysbench/options.ts";
 
 export interface Flags {
   spec?: string;
@@ -46,8 +46,15 @@ const collect = (value: string, previous: string[] | undefined): string[] => [..
 
 export function addFlags(command: Command): Command {
   return command
-    .option("--spec <file>", "a RunSpec (JSON); - reads it from standard input. The flags below it are then not allowed, but --out, --status, --json, --workers and --password-file are")
-    .option("--url <url>", "mysql://user@host:port/database or postgres://...; may be given several times; ?role=primary|replica|proxy", collect)
+    .option(
+      "--spec <file>",
+      "a RunSpec (JSON); - reads it from standard input. The flags below it are then not allowed, but --out, --status, --json, --workers and --password-file are",
+    )
+    .option(
+      "--url <url>",
+      "mysql://user@host:port/database or postgres://...; may be given several times; ?role=primary|replica|proxy",
+      collect,
+    )
     .option("--password-file <file>", "file (mode 0600) with the password; else MESHBENCH_DB_PASSWORD")
     .option("--workload <name>", `workload, may be given several times: ${Object.keys(workloads).join(", ")}`, collect)
     .option("--threads <list>", "connections, a list for a sweep: 1,4,16", "1")
@@ -56,14 +63,33 @@ export function addFlags(command: Command): Command {
     .option("--repeats <n>", "windows per step", "1")
     .option("--interval <seconds>", "length of an interval of the report", "1")
     .option("--rate <per second>", "open loop: events per second over all connections, whatever the server does")
-    .addOption(new Option("--arrivals <kind>", "open loop: gaps between events").choices(["poisson", "constant"]).default("poisson"))
+    .addOption(
+      new Option("--arrivals <kind>", "open loop: gaps between events")
+        .choices(["poisson", "constant"])
+        .default("poisson"),
+    )
     .option("--tables <n>", "number of tables sbtest1, sbtest2, ...", "1")
     .option("--table-size <n>", "rows per table", "10000")
-    .option("--option <key=value>", "an option by sysbench's name, e.g. range_size=50, rand-type=uniform, secondary=on; see --list-options", collect)
-    .option("--seed <n>", "same seed, same statements per connection; default: drawn from the clock, as sysbench does, and kept in the result")
-    .addOption(new Option("--order <order>", "order of the windows").choices(["given", "interleaved", "random"]).default("given"))
+    .option(
+      "--option <key=value>",
+      "an option by sysbench's name, e.g. range_size=50, rand-type=uniform, secondary=on; see --list-options",
+      collect,
+    )
+    .option(
+      "--seed <n>",
+      "same seed, same statements per connection; default: drawn from the clock, as sysbench does, and kept in the result",
+    )
+    .addOption(
+      new Option("--order <order>", "order of the windows")
+        .choices(["given", "interleaved", "random"])
+        .default("given"),
+    )
     .option("--rest <seconds>", "pause between two windows", "0")
-    .addOption(new Option("--policy <policy>", "which endpoint a connection goes to").choices(["round-robin", "random", "first-alive", "read-write-split"]).default("round-robin"))
+    .addOption(
+      new Option("--policy <policy>", "which endpoint a connection goes to")
+        .choices(["round-robin", "random", "first-alive", "read-write-split"])
+        .default("round-robin"),
+    )
     .option("--reconnect <mode>", "never, random, or after every N events", "never")
     .option("--connect-rate <per second>", "new connections per second at most; 0: no limit", "0")
     .option("--statement-timeout <ms>", "a connection without an answer for so long is given up", "30000")
@@ -71,14 +97,22 @@ export function addFlags(command: Command): Command {
     .addOption(new Option("--tls <mode>", "TLS to the server").choices(["off", "require", "verify"]).default("off"))
     .option("--tls-ca <file>", "CA certificate for --tls verify")
     .option("--load-threads <n>", "prepare: connections that load at once", "4")
-    .addOption(new Option("--method <method>", "prepare: how rows are loaded").choices(["auto", "load-data", "copy", "insert"]).default("auto"))
+    .addOption(
+      new Option("--method <method>", "prepare: how rows are loaded")
+        .choices(["auto", "load-data", "copy", "insert"])
+        .default("auto"),
+    )
     .option("--workers <n>", "threads of the load engine; default: as many as the cores and connections are worth")
     .option("--run-id <id>", "name of the run in the result");
 }
 
 export function listOptions(): string {
   const lines = Object.entries(OPTIONS).map(([name, o]) => `  ${name}=${String(o.default)}`.padEnd(34) + o.description);
-  return `Workloads:\n${Object.entries(workloads).map(([name, w]) => `  ${name}`.padEnd(34) + w.description).join("\n")}\n\nOptions (--option key=value) and their defaults:\n${lines.join("\n")}\n\nOptions of the tables: ${TABLE_OPTIONS.join(", ")}`;
+  return `Workloads:\n${Object.entries(workloads)
+    .map(([name, w]) => `  ${name}`.padEnd(34) + w.description)
+    .join(
+      "\n",
+    )}\n\nOptions (--option key=value) and their defaults:\n${lines.join("\n")}\n\nOptions of the tables: ${TABLE_OPTIONS.join(", ")}`;
 }
 
 /** The spec that the flags mean. Throws one line per mistake. `changed` tells whether the user gave a flag. */
@@ -88,7 +122,8 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
   const targets = flags.url.map(parseUrl);
   const first = targets[0] as ParsedUrl;
   for (const other of targets) {
-    if (other.driver !== first.driver || other.user !== first.user || other.database !== first.database) throw new Error("--url: all of them must name the same kind of server, user and database");
+    if (other.driver !== first.driver || other.user !== first.user || other.database !== first.database)
+      throw new Error("--url: all of them must name the same kind of server, user and database");
   }
   const { data, run } = splitOptions(flags.option ?? []);
   const input = {
@@ -99,10 +134,15 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
     restSeconds: number(flags.rest, "--rest"),
     ...(flags.workers === undefined ? {} : { workers: number(flags.workers, "--workers") }),
     target: {
-      driver: first.driver, user: first.user, database: first.database,
+      driver: first.driver,
+      user: first.user,
+      database: first.database,
       endpoints: targets.map(({ host, port, role }, i) => ({ name: `endpoint-${i + 1}`, host, port, role })),
       policy: flags.policy as RunSpec["target"]["policy"],
-      reconnect: flags.reconnect === "never" || flags.reconnect === "random" ? flags.reconnect : number(flags.reconnect, "--reconnect"),
+      reconnect:
+        flags.reconnect === "never" || flags.reconnect === "random"
+          ? flags.reconnect
+          : number(flags.reconnect, "--reconnect"),
       connectRate: number(flags.connectRate, "--connect-rate"),
       statementTimeoutMs: number(flags.statementTimeout, "--statement-timeout"),
       preparedStatements: flags.dbPsMode as "auto" | "disable",
@@ -110,17 +150,29 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
       ...(flags.passwordFile === undefined ? {} : { passwordFile: flags.passwordFile }),
     },
     // Their own counters before and after each window; a proxy would answer for one node or another.
-    observe: targets.flatMap(({ host, port, role }, i) => (role === "proxy" ? [] : [{ name: `endpoint-${i + 1}`, host, port }])),
+    observe: targets.flatMap(({ host, port, role }, i) =>
+      role === "proxy" ? [] : [{ name: `endpoint-${i + 1}`, host, port }],
+    ),
     data: {
-      tables: number(flags.tables, "--tables"), tableSize: number(flags.tableSize, "--table-size"), options: data,
-      threads: number(flags.loadThreads, "--load-threads"), method: flags.method as "auto",
+      tables: number(flags.tables, "--tables"),
+      tableSize: number(flags.tableSize, "--table-size"),
+      options: data,
+      threads: number(flags.loadThreads, "--load-threads"),
+      method: flags.method as "auto",
     },
     steps: (flags.workload ?? ["oltp_read_write"]).flatMap((name) => {
       workload(name, "--workload");
       return list(flags.threads, "--threads").map((threads) => ({
-        workload: name, threads, warmupSeconds: number(flags.warmup, "--warmup"), durationSeconds: number(flags.time, "--time"),
-        repeats: number(flags.repeats, "--repeats"), intervalSeconds: number(flags.interval, "--interval"), options: run,
-        ...(flags.rate === undefined ? {} : { rate: { perSecond: number(flags.rate, "--rate"), arrivals: flags.arrivals as "poisson" } }),
+        workload: name,
+        threads,
+        warmupSeconds: number(flags.warmup, "--warmup"),
+        durationSeconds: number(flags.time, "--time"),
+        repeats: number(flags.repeats, "--repeats"),
+        intervalSeconds: number(flags.interval, "--interval"),
+        options: run,
+        ...(flags.rate === undefined
+          ? {}
+          : { rate: { perSecond: number(flags.rate, "--rate"), arrivals: flags.arrivals as "poisson" } }),
       }));
     }),
   } satisfies RunSpecInput;
@@ -130,14 +182,19 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
 function fromFile(flags: Flags, changed: (name: keyof Flags) => boolean): RunSpec {
   const allowed: (keyof Flags)[] = ["spec", "out", "status", "json", "workers", "passwordFile", "consistency"];
   const extra = (Object.keys(flags) as (keyof Flags)[]).find((name) => !allowed.includes(name) && changed(name));
-  if (extra !== undefined) throw new Error(`--${extra.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}: not together with --spec, which says it all`);
+  if (extra !== undefined)
+    throw new Error(
+      `--${extra.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}: not together with --spec, which says it all`,
+    );
   const path = flags.spec as string;
   let input: unknown;
   try {
     input = JSON.parse(readFileSync(path === "-" ? 0 : path, "utf8"));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new Error(code === undefined ? `--spec ${path}: no JSON: ${message}` : `--spec ${path} can't be read (${code})`);
+    throw new Error(
+      code === undefined ? `--spec ${path}: no JSON: ${message}` : `--spec ${path} can't be read (${code})`,
+    );
   }
   const spec = parse(input);
   return {
@@ -172,17 +229,27 @@ export function parseUrl(text: string): ParsedUrl {
   } catch {
     throw new Error("--url: got something that is no URL; mysql://user@host:port/database is what is meant");
   }
-  if (url.password !== "") throw new Error("--url: a password in it could be read in the process list: give it in MESHBENCH_DB_PASSWORD or --password-file");
+  if (url.password !== "")
+    throw new Error(
+      "--url: a password in it could be read in the process list: give it in MESHBENCH_DB_PASSWORD or --password-file",
+    );
   const scheme = url.protocol.replace(/:$/, "");
-  const driver = ["mysql", "mariadb"].includes(scheme) ? "mysql" : ["postgres", "postgresql", "cockroachdb"].includes(scheme) ? "postgres" : null;
+  const driver = ["mysql", "mariadb"].includes(scheme)
+    ? "mysql"
+    : ["postgres", "postgresql", "cockroachdb"].includes(scheme)
+      ? "postgres"
+      : null;
   if (driver === null) throw new Error(`--url: got ${scheme}://, mysql:// or postgres:// is allowed`);
   if (url.username === "") throw new Error("--url: the user is missing: mysql://user@host:port/database");
   const role = url.searchParams.get("role") ?? "any";
   if (!ROLES.includes(role)) throw new Error(`--url: got role=${role}, one of ${ROLES.join(", ")} is allowed`);
   return {
-    driver, user: decodeURIComponent(url.username), host: url.hostname.replace(/^\[(.*)\]$/, "$1") || "127.0.0.1",
+    driver,
+    user: decodeURIComponent(url.username),
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1") || "127.0.0.1",
     port: url.port === "" ? (driver === "mysql" ? 3306 : 5432) : Number(url.port),
-    database: decodeURIComponent(url.pathname.replace(/^\//, "")) || "sbtest", role: role as ParsedUrl["role"],
+    database: decodeURIComponent(url.pathname.replace(/^\//, "")) || "sbtest",
+    role: role as ParsedUrl["role"],
   };
 }
 
@@ -213,7 +280,8 @@ export function number(text: string | undefined, flag: string): number {
 export function list(text: string | undefined, flag: string): number[] {
   return (text ?? "1").split(",").map((part) => {
     const value = number(part, flag);
-    if (!Number.isInteger(value) || value < 1) throw new Error(`${flag}: got ${JSON.stringify(part)}, whole numbers from 1 on are allowed, e.g. 1,4,16`);
+    if (!Number.isInteger(value) || value < 1)
+      throw new Error(`${flag}: got ${JSON.stringify(part)}, whole numbers from 1 on are allowed, e.g. 1,4,16`);
     return value;
   });
 }

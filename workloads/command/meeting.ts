@@ -20,7 +20,11 @@ export async function withOthers<T>(spec: RunSpec, stop: AbortSignal, body: (met
   stop.addEventListener("abort", tellOthers, { once: true });
   if (stop.aborted) tellOthers();
   try {
-    return await body({ spec: { ...spec, runId: barrier.runId }, signal: AbortSignal.any([stop, barrier.lost]), barrier });
+    return await body({
+      spec: { ...spec, runId: barrier.runId },
+      signal: AbortSignal.any([stop, barrier.lost]),
+      barrier,
+    });
   } catch (error) {
     barrier.close((error as Error).message);
     if (barrier.lost.aborted) throw new Error(`${String(barrier.lost.reason)}; ${(error as Error).message}`);

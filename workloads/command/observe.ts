@@ -1,15 +1,24 @@
 /** Server facts around each window: the observer of workloads/facts in the shape that a run asks for. */
 import type { RunSpec } from "../contract.ts";
 import type { Observer } from "../engine/run.ts";
-import { deltas, openObserver } from "../facts/observer.ts";
 import type { NodeSample } from "../facts/observer.ts";
+import { deltas, openObserver } from "../facts/observer.ts";
 
 /** A look at the nodes costs each of them about a millisecond; every few seconds it does not show in the figures. */
 const LOOK_EVERY_MS = 5000;
 /** What an outage or a stall can be told by, while it lasts. Counters stand in the series as they are. */
 const WATCHED = new Set([
-  "Threads_running", "Innodb_row_lock_waits", "wsrep_flow_control_paused_ns", "wsrep_local_recv_queue", "wsrep_local_send_queue",
-  "wsrep_cluster_size", "wsrep_cluster_status", "wsrep_local_state_comment", "wsrep_ready", "wsrep_local_bf_aborts", "wsrep_local_cert_failures",
+  "Threads_running",
+  "Innodb_row_lock_waits",
+  "wsrep_flow_control_paused_ns",
+  "wsrep_local_recv_queue",
+  "wsrep_local_send_queue",
+  "wsrep_cluster_size",
+  "wsrep_cluster_status",
+  "wsrep_local_state_comment",
+  "wsrep_ready",
+  "wsrep_local_bf_aborts",
+  "wsrep_local_cert_failures",
 ]);
 
 /** Undefined when the spec names no node to look at. */
@@ -40,7 +49,9 @@ export async function observerFor(spec: RunSpec): Promise<Observer | undefined> 
       const facts = deltas(spec.target.driver, (await start) ?? [], end);
       start = null;
       return facts.map((fact) => {
-        const own = seen.flatMap(({ t, samples }) => samples.filter((sample) => sample.node === fact.node).map((sample) => ({ t, ...watched(sample) })));
+        const own = seen.flatMap(({ t, samples }) =>
+          samples.filter((sample) => sample.node === fact.node).map((sample) => ({ t, ...watched(sample) })),
+        );
         return own.length > 0 ? { ...fact, series: own } : fact;
       });
     },

@@ -4,15 +4,34 @@ import type { RunResult, Stat } from "../contract.ts";
 import type { Sweep } from "../engine/summary.ts";
 
 const f = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 2 : 1 });
-const withCi = (s: Stat | null): string => (s === null ? "-" : s.ci95 === null ? f(s.mean) : `${f(s.mean)} ±${f(s.ci95)}`);
+const withCi = (s: Stat | null): string =>
+  s === null ? "-" : s.ci95 === null ? f(s.mean) : `${f(s.mean)} ±${f(s.ci95)}`;
 
 export function table(result: RunResult): string {
-  const grid = new Table({ head: ["workload", "threads", "tps", "qps", "avg ms", "p95 ms", "p99 ms", "errors", "notes"], style: { head: [], border: [] } });
+  const grid = new Table({
+    head: ["workload", "threads", "tps", "qps", "avg ms", "p95 ms", "p99 ms", "errors", "notes"],
+    style: { head: [], border: [] },
+  });
   for (const s of result.summary) {
-    const notes = [s.saturated ? "driver saturated" : "", s.complete ? "" : "incomplete"].filter((note) => note !== "").join(", ");
-    grid.push([s.workload, s.threads, withCi(s.tps), withCi(s.qps), withCi(s.latencyAvg), withCi(s.p95), withCi(s.p99), s.errors, notes]);
+    const notes = [s.saturated ? "driver saturated" : "", s.complete ? "" : "incomplete"]
+      .filter((note) => note !== "")
+      .join(", ");
+    grid.push([
+      s.workload,
+      s.threads,
+      withCi(s.tps),
+      withCi(s.qps),
+      withCi(s.latencyAvg),
+      withCi(s.p95),
+      withCi(s.p99),
+      s.errors,
+      notes,
+    ]);
   }
   const sweeps = (result["sweeps"] ?? []) as Sweep[];
-  const lines = sweeps.map((s) => `${s.workload} over ${s.threads.join(", ")} threads: average ${f(s.averageTps)} tps, peak ${f(s.peakTps)} at ${s.peakThreads}`);
+  const lines = sweeps.map(
+    (s) =>
+      `${s.workload} over ${s.threads.join(", ")} threads: average ${f(s.averageTps)} tps, peak ${f(s.peakTps)} at ${s.peakThreads}`,
+  );
   return [grid.toString(), ...lines].join("\n");
 }

@@ -1,7 +1,7 @@
 /** Commands that need no server. */
 import { readFileSync } from "node:fs";
-import { runResultSchema } from "../contract.ts";
 import type { RunResult } from "../contract.ts";
+import { runResultSchema } from "../contract.ts";
 import { calibrate } from "../engine/calibrate.ts";
 import { merge } from "../engine/merge.ts";
 import { writeAtomically } from "../engine/output.ts";
@@ -9,7 +9,12 @@ import { workload } from "../sysbench/index.ts";
 import { stopSignal } from "./actions.ts";
 import { list, number } from "./flags.ts";
 
-export async function calibrateAction(flags: { workload: string; threads: string; time: string; json?: boolean }): Promise<void> {
+export async function calibrateAction(flags: {
+  workload: string;
+  threads: string;
+  time: string;
+  json?: boolean;
+}): Promise<void> {
   workload(flags.workload, "--workload");
   const seconds = number(flags.time, "--time");
   if (seconds <= 0) throw new Error(`--time: got ${seconds}, more than 0 is allowed`);
@@ -17,7 +22,11 @@ export async function calibrateAction(flags: { workload: string; threads: string
   for (const threads of list(flags.threads, "--threads")) {
     if (signal.aborted) return;
     const c = await calibrate(flags.workload, threads, seconds, signal);
-    process.stdout.write(flags.json ? `${JSON.stringify(c)}\n` : `${c.workload}, ${c.threads} connections, one event loop: ${c.eventsPerSecond} events/s, ${c.statementsPerSecond} statements/s, ${c.cpuMicrosecondsPerStatement} us CPU per statement, added latency p50 ${c.p50.toFixed(3)} ms p99 ${c.p99.toFixed(3)} ms\n`);
+    process.stdout.write(
+      flags.json
+        ? `${JSON.stringify(c)}\n`
+        : `${c.workload}, ${c.threads} connections, one event loop: ${c.eventsPerSecond} events/s, ${c.statementsPerSecond} statements/s, ${c.cpuMicrosecondsPerStatement} us CPU per statement, added latency p50 ${c.p50.toFixed(3)} ms p99 ${c.p99.toFixed(3)} ms\n`,
+    );
   }
 }
 
@@ -35,6 +44,9 @@ function read(path: string): RunResult {
     throw new Error(`${path}: no result (${(error as NodeJS.ErrnoException).code ?? "no JSON"})`);
   }
   const parsed = runResultSchema.safeParse(input);
-  if (!parsed.success) throw new Error(`${path}: no result of this program: ${parsed.error.issues[0]?.path.join(".") ?? ""} ${parsed.error.issues[0]?.message ?? ""}`);
+  if (!parsed.success)
+    throw new Error(
+      `${path}: no result of this program: ${parsed.error.issues[0]?.path.join(".") ?? ""} ${parsed.error.issues[0]?.message ?? ""}`,
+    );
   return parsed.data;
 }

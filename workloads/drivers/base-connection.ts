@@ -1,4 +1,7 @@
-/** What all connections share, whatever the protocol and the path: statements as text where preparing is off, and one end that is told once. */
+/**
+ * What all connections share, whatever the protocol and the path: statements as text where preparing is off, and one
+ * end that is told once.
+ */
 import type { Endpoint } from "../contract.ts";
 import type { Connection, ConnectOptions, DriverError, Listener, Statement, StatementSpec, Value } from "./driver.ts";
 import { TextStatement } from "./text-statement.ts";

@@ -1,7 +1,10 @@
 /**
- * Writes a small request straight to a socket's handle, past the stream machinery: nothing is queued behind it, because one
- * statement is under way at a time, so a stream has nothing to do but to cost time (measured: 3 to 8 % of the CPU per point
- * select). The handle is Node's own inside; where it does not answer as Node 24 does, `socket.write` is used and stays in use.
+ * Writes a small request straight to a socket's handle, past the stream machinery: nothing is queued behind it, because
+ * one
+ * statement is under way at a time, so a stream has nothing to do but to cost time (measured: 3 to 8 % of the CPU per
+ * point
+ * select). The handle is Node's own inside; where it does not answer as Node 24 does, `socket.write` is used and stays
+ * in use.
  */
 import type net from "node:net";
 
@@ -37,7 +40,9 @@ export function writeDirectly(socket: net.Socket, bytes: Uint8Array): void {
   }
   if (answer === 0) return;
   if (typeof answer === "number") {
-    socket.destroy(Object.assign(new Error(`write failed (${answer})`), { code: answer === -32 ? "EPIPE" : "ECONNRESET" }));
+    socket.destroy(
+      Object.assign(new Error(`write failed (${answer})`), { code: answer === -32 ? "EPIPE" : "ECONNRESET" }),
+    );
     return;
   }
   answer.handle = handle;

@@ -1,8 +1,10 @@
 /**
- * What the engine asks of a database client. One connection runs one statement at a time; the engine never sends a second
+ * What the engine asks of a database client. One connection runs one statement at a time; the engine never sends a
+ * second
  * statement before the first one's answer has ended (no pipelining), because that is the work sysbench does.
  *
- * The hot path is callback based and allocates nothing per statement: parameters are written straight into a statement's
+ * The hot path is callback based and allocates nothing per statement: parameters are written straight into a
+ * statement's
  * own packet (`setInt`, `bytes`), `execute()` sends it, and the answer ends in exactly one call of the connection's
  * listener, always in a later turn of the event loop than `execute()`.
  */
@@ -12,7 +14,8 @@ import type { Endpoint } from "../contract.ts";
 export type ParamType = { readonly type: "int" } | { readonly type: "text"; readonly length: number };
 
 /**
- * How a statement is counted, as sysbench counts it: read = it returns rows; write = it changed at least one row (a write
+ * How a statement is counted, as sysbench counts it: read = it returns rows; write = it changed at least one row (a
+ * write
  * that touched none counts as other); control = BEGIN, COMMIT, ROLLBACK, always other.
  */
 export type StatementKind = "read" | "write" | "control";
@@ -29,16 +32,25 @@ export interface Statement {
   readonly spec: StatementSpec;
   /** @param index 0-based position of an int parameter */
   setInt(index: number, value: number): void;
-  /** The place of a text parameter: exactly `length` bytes that the caller fills before `execute()`. Stable for the statement's life. */
+  /**
+   * The place of a text parameter: exactly `length` bytes that the caller fills before `execute()`. Stable for the
+   * statement's life.
+   */
   bytes(index: number): Uint8Array;
   execute(): void;
 }
 
 /** What the engine does after an error; the driver knows its server's codes, the engine knows the policy. */
 export type ErrorAction =
-  /** Serialization failure, deadlock, lock timeout: the event starts again at once, in the same timer (sysbench's ignorable errors). */
+  /**
+   * Serialization failure, deadlock, lock timeout: the event starts again at once, in the same timer (sysbench's
+   * ignorable errors).
+   */
   | "restart"
-  /** The node can't serve now (Galera 1047, read-only, shutting down), or an unknown error: back off, try another endpoint when there is one. */
+  /**
+   * The node can't serve now (Galera 1047, read-only, shutting down), or an unknown error: back off, try another
+   * endpoint when there is one.
+   */
   | "retry"
   /** The connection is gone or its state is unknown. */
   | "reconnect";
@@ -47,7 +59,10 @@ export class DriverError extends Error {
   /** The server's or the system's code, as counted in results: "1213", "40001", "ECONNRESET", "statement-timeout". */
   readonly code: string;
   readonly action: ErrorAction;
-  /** True when the server keeps a transaction open (or aborted but not ended) and ROLLBACK has to be sent before going on. */
+  /**
+   * True when the server keeps a transaction open (or aborted but not ended) and ROLLBACK has to be sent before going
+   * on.
+   */
   readonly needsRollback: boolean;
 
   constructor(code: string, message: string, action: ErrorAction, needsRollback = false) {
@@ -89,14 +104,23 @@ export interface Connection {
    */
   prepare(specs: readonly StatementSpec[]): Promise<Statement[]>;
 
-  /** Text protocol, for transaction control behind a proxy, ROLLBACK, oltp_insert and bulk_insert. Answered through the listener. */
+  /**
+   * Text protocol, for transaction control behind a proxy, ROLLBACK, oltp_insert and bulk_insert. Answered through the
+   * listener.
+   */
   query(sql: string | Uint8Array): void;
 
-  /** Keeps the next statement's rows and decodes them when it has ended; `takeRows` returns them once (null if none were kept). */
+  /**
+   * Keeps the next statement's rows and decodes them when it has ended; `takeRows` returns them once (null if none were
+   * kept).
+   */
   captureNext(): void;
   takeRows(): Value[][] | null;
 
-  /** Ends the session politely; resolves when the socket is closed or after a second, never rejects. Statements that the server keeps per session end with it. */
+  /**
+   * Ends the session politely; resolves when the socket is closed or after a second, never rejects. Statements that the
+   * server keeps per session end with it.
+   */
   close(): Promise<void>;
   /** Drops the socket at once. No further call of the listener follows. */
   destroy(): void;
@@ -121,6 +145,9 @@ export interface Driver {
    * another transaction has just replaced reports 0, so a 0 there is no mismatch.
    */
   readonly exactWriteCounts: boolean;
-  /** Ends in a ready session on the database, or rejects with DriverError (wrong password "1045", absent server "ECONNREFUSED", "connect-timeout" ...). */
+  /**
+   * Ends in a ready session on the database, or rejects with DriverError (wrong password "1045", absent server
+   * "ECONNREFUSED", "connect-timeout" ...).
+   */
   connect(endpoint: Endpoint, options: ConnectOptions): Promise<Connection>;
 }

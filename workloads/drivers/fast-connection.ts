@@ -1,12 +1,15 @@
 /** What the fast paths of both protocols share: a socket of their own whose bytes go to a codec. */
 import type { Endpoint } from "../contract.ts";
 import { BaseConnection } from "./base-connection.ts";
-import { DriverError } from "./driver.ts";
 import type { ConnectOptions } from "./driver.ts";
+import { DriverError } from "./driver.ts";
 import type { OwnSocket, SocketUser } from "./own-socket.ts";
 
 /** @typeParam Preparing what is kept while prepares are under way */
-export abstract class FastConnection<Preparing extends { reject(error: DriverError): void }> extends BaseConnection implements SocketUser {
+export abstract class FastConnection<Preparing extends { reject(error: DriverError): void }>
+  extends BaseConnection
+  implements SocketUser
+{
   readonly path = "fast";
   protected readonly socket: OwnSocket;
   protected preparing: Preparing | null = null;

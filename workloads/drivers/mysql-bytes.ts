@@ -14,9 +14,18 @@ export function lengthEncoded(b: Uint8Array, at: number): { value: number; next:
   return { value, next: at + 1 + size };
 }
 
-/** An ERR packet: 0xff, code (2 bytes), then '#' and five characters of SQLSTATE (left out before a session is set up), then the message. */
-export function parseError(b: Uint8Array, payload: number, length: number): { code: number; sqlState: string; message: string } {
+/**
+ * An ERR packet: 0xff, code (2 bytes), then '#' and five characters of SQLSTATE (left out before a session is set up),
+ * then the message.
+ */
+export function parseError(
+  b: Uint8Array,
+  payload: number,
+  length: number,
+): { code: number; sqlState: string; message: string } {
   const code = word(b, payload + 1);
   const text = Buffer.from(b.subarray(payload + 3, payload + length)).toString("utf8");
-  return text.startsWith("#") ? { code, sqlState: text.slice(1, 6), message: text.slice(6) } : { code, sqlState: "HY000", message: text };
+  return text.startsWith("#")
+    ? { code, sqlState: text.slice(1, 6), message: text.slice(6) }
+    : { code, sqlState: "HY000", message: text };
 }

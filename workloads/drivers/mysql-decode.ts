@@ -1,6 +1,8 @@
 /**
- * Decodes one whole answer (all its packets in order, as they came) into rows: for the sampled check that the rows which the
- * fast path only counts are the right ones. Text and binary rows; integers, decimals, floats and strings, which is all that
+ * Decodes one whole answer (all its packets in order, as they came) into rows: for the sampled check that the rows
+ * which the
+ * fast path only counts are the right ones. Text and binary rows; integers, decimals, floats and strings, which is all
+ * that
  * the workloads select; any other column type comes back as null.
  */
 import type { Value } from "./driver.ts";
@@ -13,7 +15,12 @@ const LARGEST = 0xff_ffff;
  * @param binary rows of a prepared statement (true) or of a text query
  * @param known column types from the prepare answer, for an answer that leaves the definitions out
  */
-export function decodeAnswer(bytes: Buffer, binary: boolean, format: AnswerFormat, known: readonly ColumnType[] = []): Value[][] {
+export function decodeAnswer(
+  bytes: Buffer,
+  binary: boolean,
+  format: AnswerFormat,
+  known: readonly ColumnType[] = [],
+): Value[][] {
   const packets = split(bytes);
   const first = packets[0];
   if (first === undefined || first[0] === 0x00 || first[0] === 0xff) return [];
@@ -99,12 +106,25 @@ function binaryRow(row: Buffer, types: readonly ColumnType[]): Value[] {
     if (((row[1 + ((i + 2) >> 3)] ?? 0) & (1 << ((i + 2) & 7))) !== 0) return null;
     const from = at;
     switch (type) {
-      case 1: at += 1; return unsigned ? row.readUInt8(from) : row.readInt8(from);
-      case 2: at += 2; return unsigned ? row.readUInt16LE(from) : row.readInt16LE(from);
-      case 3: case 9: at += 4; return unsigned ? row.readUInt32LE(from) : row.readInt32LE(from);
-      case 8: at += 8; return Number(unsigned ? row.readBigUInt64LE(from) : row.readBigInt64LE(from));
-      case 4: at += 4; return row.readFloatLE(from);
-      case 5: at += 8; return row.readDoubleLE(from);
+      case 1:
+        at += 1;
+        return unsigned ? row.readUInt8(from) : row.readInt8(from);
+      case 2:
+        at += 2;
+        return unsigned ? row.readUInt16LE(from) : row.readInt16LE(from);
+      case 3:
+      case 9:
+        at += 4;
+        return unsigned ? row.readUInt32LE(from) : row.readInt32LE(from);
+      case 8:
+        at += 8;
+        return Number(unsigned ? row.readBigUInt64LE(from) : row.readBigInt64LE(from));
+      case 4:
+        at += 4;
+        return row.readFloatLE(from);
+      case 5:
+        at += 8;
+        return row.readDoubleLE(from);
       default: {
         const { value, next } = lengthEncoded(row, from);
         at = next + value;

@@ -1,14 +1,37 @@
 /** What each MySQL / MariaDB / client error means for the event that met it. Numbers are the servers' own. */
-import { DriverError } from "./driver.ts";
-import type { ErrorAction } from "./driver.ts";
 
-/** sysbench's --mysql-ignore-errors default: deadlock (and Galera's certification failure), record changed, lock wait timeout. */
+import type { ErrorAction } from "./driver.ts";
+import { DriverError } from "./driver.ts";
+
+/**
+ * sysbench's --mysql-ignore-errors default: deadlock (and Galera's certification failure), record changed, lock wait
+ * timeout.
+ */
 const RESTART = new Set(["1213", "1020", "1205"]);
-/** The session or the server is at its end: shutdown, killed session, lost or aborted connection, server gone, malformed packets, session timeout. */
-const RECONNECT = new Set(["1053", "1152", "1158", "1159", "1160", "1161", "1927", "2003", "2006", "2013", "2055", "4031", "1835", "1243"]);
+/**
+ * The session or the server is at its end: shutdown, killed session, lost or aborted connection, server gone, malformed
+ * packets, session timeout.
+ */
+const RECONNECT = new Set([
+  "1053",
+  "1152",
+  "1158",
+  "1159",
+  "1160",
+  "1161",
+  "1927",
+  "2003",
+  "2006",
+  "2013",
+  "2055",
+  "4031",
+  "1835",
+  "1243",
+]);
 /**
  * Errors after which no transaction is left open: 1213 rolls the whole transaction back. 1205 undoes one statement only
- * (innodb_rollback_on_timeout=OFF), so the half transaction has to be rolled back, or the restart's BEGIN would commit it.
+ * (innodb_rollback_on_timeout=OFF), so the half transaction has to be rolled back, or the restart's BEGIN would commit
+ * it.
  */
 const ROLLED_BACK = new Set(["1213"]);
 

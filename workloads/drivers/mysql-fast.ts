@@ -1,14 +1,14 @@
 /** The fast path: packets written by hand, answers walked by their lengths, one statement at a time. */
 import type { Endpoint } from "../contract.ts";
-import { DriverError } from "./driver.ts";
 import type { ConnectOptions, Statement, StatementSpec, Value } from "./driver.ts";
+import { DriverError } from "./driver.ts";
 import { FastConnection } from "./fast-connection.ts";
-import { decodeAnswer, decodePrepares } from "./mysql-decode.ts";
 import type { ColumnType } from "./mysql-decode.ts";
+import { decodeAnswer, decodePrepares } from "./mysql-decode.ts";
 import { clientError, serverError } from "./mysql-errors.ts";
-import { ExecutePacket, preparePacket, queryPacket, QUIT } from "./mysql-packets.ts";
-import { AnswerReader } from "./mysql-reader.ts";
+import { ExecutePacket, preparePacket, QUIT, queryPacket } from "./mysql-packets.ts";
 import type { AnswerFormat, AnswerSink } from "./mysql-reader.ts";
+import { AnswerReader } from "./mysql-reader.ts";
 import type { OwnSocket } from "./own-socket.ts";
 
 /** Prepares that are sent together; a proxy gets them one by one, because it passes each on to several servers. */
@@ -23,7 +23,13 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
   /** Of the statement in hand; null for a text query. */
   #running: FastStatement | null = null;
 
-  constructor(endpoint: Endpoint, socket: OwnSocket, serverVersion: string, format: AnswerFormat, options: ConnectOptions) {
+  constructor(
+    endpoint: Endpoint,
+    socket: OwnSocket,
+    serverVersion: string,
+    format: AnswerFormat,
+    options: ConnectOptions,
+  ) {
     super(endpoint, socket, serverVersion, options);
     this.#format = format;
     this.#reader = new AnswerReader(this, format);
@@ -39,7 +45,11 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
       const ids = await this.#prepareSome(some);
       const types = decodePrepares(Buffer.concat(this.capture), this.#format);
       this.capture = null;
-      some.forEach((spec, i) => statements.push(new FastStatement(spec, new ExecutePacket(ids[i] as number, spec, this.#alwaysTypes), types[i] ?? [], this)));
+      some.forEach((spec, i) =>
+        statements.push(
+          new FastStatement(spec, new ExecutePacket(ids[i] as number, spec, this.#alwaysTypes), types[i] ?? [], this),
+        ),
+      );
     }
     return statements;
   }
@@ -100,7 +110,12 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
   prepared(id: number, parameters: number): void {
     const preparing = this.preparing as Preparing;
     const spec = preparing.specs[preparing.ids.length] as StatementSpec;
-    if (parameters !== spec.params.length) preparing.failure ??= new DriverError("parameters", `the server sees ${parameters} parameters in "${spec.sql}", ${spec.params.length} are given`, "retry");
+    if (parameters !== spec.params.length)
+      preparing.failure ??= new DriverError(
+        "parameters",
+        `the server sees ${parameters} parameters in "${spec.sql}", ${spec.params.length} are given`,
+        "retry",
+      );
     preparing.ids.push(id);
     this.#prepareAnswered(preparing);
   }
@@ -137,7 +152,12 @@ class FastStatement implements Statement {
   readonly columns: readonly ColumnType[];
   readonly #connection: MysqlFastConnection;
 
-  constructor(spec: StatementSpec, packet: ExecutePacket, columns: readonly ColumnType[], connection: MysqlFastConnection) {
+  constructor(
+    spec: StatementSpec,
+    packet: ExecutePacket,
+    columns: readonly ColumnType[],
+    connection: MysqlFastConnection,
+  ) {
     this.spec = spec;
     this.packet = packet;
     this.columns = columns;

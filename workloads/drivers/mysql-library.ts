@@ -1,17 +1,17 @@
-/** The fallback: mysql2's own prepare, execute and query, for TLS and for servers whose packets the codec doesn't know. */
+/**
+ * The fallback: mysql2's own prepare, execute and query, for TLS and for servers whose packets the codec doesn't know.
+ */
 import type { Socket } from "node:net";
-import mysql from "mysql2";
 import type { Connection, PrepareStatementInfo } from "mysql2";
+import mysql from "mysql2";
 import type { Endpoint } from "../contract.ts";
-import { DriverError } from "./driver.ts";
 import type { ConnectOptions, Statement, StatementSpec, Value } from "./driver.ts";
+import { DriverError } from "./driver.ts";
 import { LibraryConnection } from "./library-connection.ts";
 import { clientError } from "./mysql-errors.ts";
 import { ValuesStatement } from "./values-statement.ts";
 
-interface Callback {
-  (error: unknown, answer: unknown): void;
-}
+type Callback = (error: unknown, answer: unknown) => void;
 
 export class MysqlLibraryConnection extends LibraryConnection {
   readonly #library: Connection;
@@ -34,7 +34,9 @@ export class MysqlLibraryConnection extends LibraryConnection {
     for (const spec of specs) {
       const info = await new Promise<PrepareStatementInfo>((resolve, reject) => {
         if (this.ended) return reject(new DriverError("2006", "the connection is closed", "reconnect"));
-        this.#library.prepare(spec.sql, (error, statement) => (error ? reject(clientError(error)) : resolve(statement)));
+        this.#library.prepare(spec.sql, (error, statement) =>
+          error ? reject(clientError(error)) : resolve(statement),
+        );
       });
       statements.push(new LibraryStatement(spec, info, this));
     }
@@ -94,7 +96,9 @@ class LibraryStatement extends ValuesStatement {
 
   execute(): void {
     // A plain number would go out as DOUBLE, a plain Buffer as BLOB; sysbench binds INT and CHAR.
-    const values = this.values.map((value) => (typeof value === "number" ? mysql.TypedParameter.INT(value) : value.toString("latin1")));
+    const values = this.values.map((value) =>
+      typeof value === "number" ? mysql.TypedParameter.INT(value) : value.toString("latin1"),
+    );
     this.#connection.run((answered) => this.#info.execute(values, answered as never));
   }
 }

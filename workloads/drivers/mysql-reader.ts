@@ -1,6 +1,8 @@
 /**
- * Walks a MySQL server's answers by packet length: rows are counted, nothing is decoded or copied on the way. Bytes may come
- * split anywhere. Formats: MariaDB's "Client/Server Protocol" and the MySQL internals manual, "Command Phase"; both ways of
+ * Walks a MySQL server's answers by packet length: rows are counted, nothing is decoded or copied on the way. Bytes may
+ * come
+ * split anywhere. Formats: MariaDB's "Client/Server Protocol" and the MySQL internals manual, "Command Phase"; both
+ * ways of
  * ending rows (EOF packets, and OK packets under CLIENT_DEPRECATE_EOF).
  */
 import { lengthEncoded, parseError, word } from "./mysql-bytes.ts";
@@ -14,7 +16,17 @@ export interface AnswerSink {
   garbled(reason: string): void;
 }
 
-type State = "idle" | "first" | "columns" | "columns-end" | "rows" | "prepare-first" | "parameters" | "parameters-end" | "fields" | "fields-end";
+type State =
+  | "idle"
+  | "first"
+  | "columns"
+  | "columns-end"
+  | "rows"
+  | "prepare-first"
+  | "parameters"
+  | "parameters-end"
+  | "fields"
+  | "fields-end";
 
 const OK = 0x00;
 const LOCAL_INFILE = 0xfb;
@@ -100,7 +112,8 @@ export class AnswerReader {
       if (end - at < 4) return this.#hold(b, at, end);
       const length = (b[at] as number) | ((b[at + 1] as number) << 8) | ((b[at + 2] as number) << 16);
       if (length > 0 && end - at === 4) return this.#hold(b, at, end);
-      if (b[at + 3] !== this.#sequence) return void this.#garbled(`packet ${String(b[at + 3])} where ${this.#sequence} was due`);
+      if (b[at + 3] !== this.#sequence)
+        return void this.#garbled(`packet ${String(b[at + 3])} where ${this.#sequence} was due`);
       const payload = at + 4;
       const next = payload + length;
       const sequence = this.#sequence;

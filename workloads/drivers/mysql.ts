@@ -1,13 +1,15 @@
 /**
- * MySQL and MariaDB. mysql2 does handshake and authentication on a socket of ours; then the fast path takes the socket over.
- * TLS, or a server without the protocol that the codec knows, stays with mysql2's own execute; `path` says which one runs.
+ * MySQL and MariaDB. mysql2 does handshake and authentication on a socket of ours; then the fast path takes the socket
+ * over.
+ * TLS, or a server without the protocol that the codec knows, stays with mysql2's own execute; `path` says which one
+ * runs.
  */
 import { readFileSync } from "node:fs";
+import type { ConnectionOptions, Connection as LibraryConnection } from "mysql2";
 import mysql from "mysql2";
-import type { Connection as LibraryConnection, ConnectionOptions } from "mysql2";
 import type { Endpoint } from "../contract.ts";
-import { DriverError } from "./driver.ts";
 import type { Connection, ConnectOptions, Driver } from "./driver.ts";
+import { DriverError } from "./driver.ts";
 import { clientError } from "./mysql-errors.ts";
 import { MysqlFastConnection } from "./mysql-fast.ts";
 import { MysqlLibraryConnection } from "./mysql-library.ts";
@@ -16,7 +18,8 @@ import { version } from "./versions.ts";
 
 const PROTOCOL_41 = 0x200;
 /**
- * Off: FOUND_ROWS would count matched instead of changed rows; session tracking and query attributes would change packets
+ * Off: FOUND_ROWS would count matched instead of changed rows; session tracking and query attributes would change
+ * packets
  * that the codec writes and reads; IGNORE_SPACE changes the parser. sysbench's client sets none of them.
  */
 const FLAGS = ["-FOUND_ROWS", "-SESSION_TRACK", "-CLIENT_QUERY_ATTRIBUTES", "-IGNORE_SPACE", "-LOCAL_FILES"];
@@ -57,11 +60,19 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
   } catch (error) {
     socket?.destroy();
     const failure = error as NodeJS.ErrnoException;
-    if (failure.code === "ETIMEDOUT") throw new DriverError("connect-timeout", `no session within ${options.connectTimeoutMs} ms`, "reconnect");
+    if (failure.code === "ETIMEDOUT")
+      throw new DriverError("connect-timeout", `no session within ${options.connectTimeoutMs} ms`, "reconnect");
     throw clientError(error);
   }
-  if (socket === null || (hello.capabilityFlags & PROTOCOL_41) === 0) return new MysqlLibraryConnection(endpoint, library, hello.serverVersion, options);
-  return new MysqlFastConnection(endpoint, socket, hello.serverVersion, { deprecateEof: false, cacheMetadata: socket.negotiation.cacheMetadata }, options);
+  if (socket === null || (hello.capabilityFlags & PROTOCOL_41) === 0)
+    return new MysqlLibraryConnection(endpoint, library, hello.serverVersion, options);
+  return new MysqlFastConnection(
+    endpoint,
+    socket,
+    hello.serverVersion,
+    { deprecateEof: false, cacheMetadata: socket.negotiation.cacheMetadata },
+    options,
+  );
 }
 
 function greeted(library: LibraryConnection): Promise<Hello> {
@@ -73,5 +84,7 @@ function greeted(library: LibraryConnection): Promise<Hello> {
 
 function tls(options: ConnectOptions): { ca?: string; rejectUnauthorized: boolean; verifyIdentity?: boolean } {
   const ca = options.tls.caFile === undefined ? {} : { ca: readFileSync(options.tls.caFile, "utf8") };
-  return options.tls.mode === "verify" ? { ...ca, rejectUnauthorized: true, verifyIdentity: true } : { ...ca, rejectUnauthorized: false };
+  return options.tls.mode === "verify"
+    ? { ...ca, rejectUnauthorized: true, verifyIdentity: true }
+    : { ...ca, rejectUnauthorized: false };
 }

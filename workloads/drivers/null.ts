@@ -1,5 +1,6 @@
 /**
- * A driver without a server: each statement is answered at once with the rows that it has to return. What a run on it can do
+ * A driver without a server: each statement is answered at once with the rows that it has to return. What a run on it
+ * can do
  * is the engine's own ceiling, for `load calibrate`.
  */
 import type { Endpoint } from "../contract.ts";
@@ -12,7 +13,10 @@ export const nullDriver: Driver = {
   connect: async (endpoint) => new NullConnection(endpoint),
 };
 
-/** Answers that wait for the next turn of the event loop: all of one turn are given together, as a poll of many sockets would. */
+/**
+ * Answers that wait for the next turn of the event loop: all of one turn are given together, as a poll of many sockets
+ * would.
+ */
 const waiting: NullConnection[] = [];
 let scheduled = false;
 

@@ -1,7 +1,10 @@
 /**
- * The fast path's own TCP socket. Reads land in one static buffer that all sockets of this thread share (libuv reads and
- * delivers in one go, so the content is consumed before the next read), which saves a buffer and the stream machinery per read.
- * During the handshake it plays the event-emitting stream that the client library expects; after `takeOver` bytes go straight to the codec.
+ * The fast path's own TCP socket. Reads land in one static buffer that all sockets of this thread share (libuv reads
+ * and
+ * delivers in one go, so the content is consumed before the next read), which saves a buffer and the stream machinery
+ * per read.
+ * During the handshake it plays the event-emitting stream that the client library expects; after `takeOver` bytes go
+ * straight to the codec.
  */
 import { EventEmitter } from "node:events";
 import net from "node:net";
@@ -22,7 +25,13 @@ export class OwnSocket extends EventEmitter {
 
   constructor(host: string, port: number) {
     super();
-    this.#socket = net.connect({ host, port, noDelay: true, keepAlive: true, onread: { buffer: shared, callback: (length) => this.#read(length) } });
+    this.#socket = net.connect({
+      host,
+      port,
+      noDelay: true,
+      keepAlive: true,
+      onread: { buffer: shared, callback: (length) => this.#read(length) },
+    });
     this.#socket.on("error", (error) => {
       this.#error = error;
       if (this.#user === null) this.emit("error", error);

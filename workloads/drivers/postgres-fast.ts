@@ -1,13 +1,13 @@
 /** The fast path: messages written by hand, answers walked by their lengths, one statement at a time. */
 import type { Endpoint } from "../contract.ts";
-import { DriverError } from "./driver.ts";
 import type { ConnectOptions, Statement, StatementSpec, Value } from "./driver.ts";
+import { DriverError } from "./driver.ts";
 import { FastConnection } from "./fast-connection.ts";
 import { decodeAnswer, describedColumns } from "./postgres-decode.ts";
 import { clientError, stateError } from "./postgres-errors.ts";
 import { ExecuteMessage, prepareMessages, queryMessage, TERMINATE } from "./postgres-messages.ts";
-import { PostgresReader } from "./postgres-reader.ts";
 import type { AnswerSink, ServerRefusal } from "./postgres-reader.ts";
+import { PostgresReader } from "./postgres-reader.ts";
 import type { PostgresSocket } from "./postgres-socket.ts";
 
 interface Preparing {
@@ -80,9 +80,19 @@ export class PostgresFastConnection extends FastConnection<Preparing> implements
     const wrong = preparing.specs.findIndex((spec, i) => seen[i] !== spec.params.length);
     if (wrong >= 0) {
       const spec = preparing.specs[wrong] as StatementSpec;
-      return preparing.reject(new DriverError("parameters", `the server sees ${seen[wrong] ?? 0} parameters in "${spec.sql}", ${spec.params.length} are given`, "retry"));
+      return preparing.reject(
+        new DriverError(
+          "parameters",
+          `the server sees ${seen[wrong] ?? 0} parameters in "${spec.sql}", ${spec.params.length} are given`,
+          "retry",
+        ),
+      );
     }
-    preparing.resolve(preparing.specs.map((spec, i) => new FastStatement(spec, preparing.names[i] as string, columns[i] ?? NO_TYPES, this)));
+    preparing.resolve(
+      preparing.specs.map(
+        (spec, i) => new FastStatement(spec, preparing.names[i] as string, columns[i] ?? NO_TYPES, this),
+      ),
+    );
   }
 
   refused(refusal: ServerRefusal, inTransaction: boolean): void {

@@ -1,10 +1,10 @@
 /** The fallback: pg's own queries, for TLS and for comparison with the fast path. */
 import type pg from "pg";
 import type { Endpoint } from "../contract.ts";
-import { DriverError } from "./driver.ts";
 import type { ConnectOptions, Statement, StatementSpec, Value } from "./driver.ts";
-import { LibraryConnection } from "./library-connection.ts";
+import { DriverError } from "./driver.ts";
 import type { LibraryStream } from "./library-connection.ts";
+import { LibraryConnection } from "./library-connection.ts";
 import { clientError } from "./postgres-errors.ts";
 import { numbered } from "./postgres-messages.ts";
 import { ValuesStatement } from "./values-statement.ts";
@@ -39,13 +39,18 @@ export class PostgresLibraryConnection extends LibraryConnection {
 
   /** @internal run by a statement of this connection */
   run(config: pg.QueryArrayConfig): void {
-    this.#client.query(config).then((result) => this.#done(result), (error: unknown) => this.#failed(error));
+    this.#client.query(config).then(
+      (result) => this.#done(result),
+      (error: unknown) => this.#failed(error),
+    );
   }
 
   #done(answer: pg.QueryArrayResult | pg.QueryArrayResult[]): void {
     if (this.ended) return;
     const result = (Array.isArray(answer) ? answer.at(-1) : answer) as pg.QueryArrayResult;
-    this.answerEnded(() => (result.rows as unknown[][]).map((row) => row.map((value, i) => plain(value, result.fields[i]?.dataTypeID))));
+    this.answerEnded(() =>
+      (result.rows as unknown[][]).map((row) => row.map((value, i) => plain(value, result.fields[i]?.dataTypeID))),
+    );
     const write = ["INSERT", "UPDATE", "DELETE", "MERGE"].includes(result.command);
     this.listener.done(result.rows.length, write ? (result.rowCount ?? 0) : 0);
   }

@@ -1,5 +1,6 @@
 /**
- * Messages of PostgreSQL's frontend/backend protocol 3.0 (PostgreSQL documentation, chapter "Frontend/Backend Protocol"):
+ * Messages of PostgreSQL's frontend/backend protocol 3.0 (PostgreSQL documentation, chapter "Frontend/Backend
+ * Protocol"):
  * a type byte, then a big-endian length that counts itself but not the type.
  */
 import type { StatementSpec } from "./driver.ts";
@@ -37,7 +38,10 @@ export function numbered(sql: string): string {
   return sql.replaceAll("?", () => `$${++parameter}`);
 }
 
-/** Bind, Execute and Sync of a named statement in one buffer, whose parameters are written in place: ints binary, texts as text. */
+/**
+ * Bind, Execute and Sync of a named statement in one buffer, whose parameters are written in place: ints binary, texts
+ * as text.
+ */
 export class ExecuteMessage {
   readonly bytes: Buffer;
   readonly #places: Buffer[];
@@ -80,7 +84,11 @@ export class ExecuteMessage {
 }
 
 /** The fields of an ErrorResponse: S severity, V the same untranslated, C SQLSTATE, M message. */
-export function parseError(b: Uint8Array, from: number, end: number): { severity: string; code: string; message: string } {
+export function parseError(
+  b: Uint8Array,
+  from: number,
+  end: number,
+): { severity: string; code: string; message: string } {
   const fields = new Map<string, string>();
   let at = from;
   while (at < end && b[at] !== 0) {
@@ -89,7 +97,11 @@ export function parseError(b: Uint8Array, from: number, end: number): { severity
     fields.set(String.fromCharCode(b[at] as number), Buffer.from(b.subarray(at + 1, stop)).toString("utf8"));
     at = stop + 1;
   }
-  return { severity: fields.get("V") ?? fields.get("S") ?? "ERROR", code: fields.get("C") ?? "XX000", message: fields.get("M") ?? "an error without a message" };
+  return {
+    severity: fields.get("V") ?? fields.get("S") ?? "ERROR",
+    code: fields.get("C") ?? "XX000",
+    message: fields.get("M") ?? "an error without a message",
+  };
 }
 
 /** Rows changed, from a CommandComplete tag such as "INSERT 0 1" or "UPDATE 3"; 0 for every other command. */

@@ -1,5 +1,6 @@
 /**
- * Walks a PostgreSQL server's answers by message length: rows are counted, nothing is decoded or copied on the way. Bytes may
+ * Walks a PostgreSQL server's answers by message length: rows are counted, nothing is decoded or copied on the way.
+ * Bytes may
  * come split anywhere. An answer ends with ReadyForQuery, whatever came before it.
  */
 import { affectedRows, parseError } from "./postgres-messages.ts";
@@ -83,7 +84,11 @@ export class PostgresReader {
     while (end - at >= 5) {
       if (this.#dead) return;
       const type = b[at] as number;
-      const length = ((b[at + 1] as number) << 24) | ((b[at + 2] as number) << 16) | ((b[at + 3] as number) << 8) | (b[at + 4] as number);
+      const length =
+        ((b[at + 1] as number) << 24) |
+        ((b[at + 2] as number) << 16) |
+        ((b[at + 3] as number) << 8) |
+        (b[at + 4] as number);
       if (length < 4) return this.#garbled(`a message of length ${length}`);
       const next = at + 1 + length;
       if (type === DATA_ROW) {
@@ -115,7 +120,8 @@ export class PostgresReader {
     if (!this.#busy) return this.#garbled(`a message of type ${type} that nobody asked for`);
     if (type === COMMAND_COMPLETE) this.#affected = affectedRows(b, from, end);
     else if (type === READY) this.#ready(b[from] as number);
-    else if (type === PARAMETER_DESCRIPTION) this.#parameters.push(((b[from] as number) << 8) | (b[from + 1] as number));
+    else if (type === PARAMETER_DESCRIPTION)
+      this.#parameters.push(((b[from] as number) << 8) | (b[from + 1] as number));
     else if (!PASSED.has(type)) this.#garbled(`a message of type ${type}`);
   }
 

@@ -1,12 +1,13 @@
 /**
- * PostgreSQL, and servers that speak its protocol. pg does handshake and authentication on a socket of ours; then the fast
+ * PostgreSQL, and servers that speak its protocol. pg does handshake and authentication on a socket of ours; then the
+ * fast
  * path takes the socket over. TLS stays with pg's own queries; `path` says which one runs.
  */
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import type { Endpoint } from "../contract.ts";
-import { DriverError } from "./driver.ts";
 import type { Connection, ConnectOptions, Driver } from "./driver.ts";
+import { DriverError } from "./driver.ts";
 import { clientError } from "./postgres-errors.ts";
 import { PostgresFastConnection } from "./postgres-fast.ts";
 import { PostgresLibraryConnection } from "./postgres-library.ts";
@@ -23,7 +24,10 @@ export const postgresDriver: Driver = {
 type ParameterStatus = { parameterName: string; parameterValue: string };
 
 async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Connection> {
-  const socket = options.tls.mode === "off" && options.forceLibrary !== true ? new PostgresSocket(endpoint.host, endpoint.port) : null;
+  const socket =
+    options.tls.mode === "off" && options.forceLibrary !== true
+      ? new PostgresSocket(endpoint.host, endpoint.port)
+      : null;
   const client = new pg.Client({
     host: endpoint.host,
     port: endpoint.port,
@@ -37,11 +41,16 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
   });
   const inner = (client as unknown as { connection: NodeJS.EventEmitter & { stream: { destroy(): void } } }).connection;
   const reported = new Map<string, string>();
-  inner.on("parameterStatus", ({ parameterName, parameterValue }: ParameterStatus) => reported.set(parameterName, parameterValue));
+  inner.on("parameterStatus", ({ parameterName, parameterValue }: ParameterStatus) =>
+    reported.set(parameterName, parameterValue),
+  );
   client.on("error", () => {});
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DriverError("connect-timeout", `no session within ${options.connectTimeoutMs} ms`, "reconnect")), options.connectTimeoutMs);
+    timer = setTimeout(
+      () => reject(new DriverError("connect-timeout", `no session within ${options.connectTimeoutMs} ms`, "reconnect")),
+      options.connectTimeoutMs,
+    );
   });
   const connecting = client.connect();
   try {

@@ -1,5 +1,6 @@
 /**
- * A statement that is formed as text at each execute: `preparedStatements: "disable"`, as sysbench's --db-ps-mode=disable.
+ * A statement that is formed as text at each execute: `preparedStatements: "disable"`, as sysbench's
+ * --db-ps-mode=disable.
  * Its texts are digits, '-' and letters only, so that quoting is plain.
  */
 import type { StatementSpec } from "./driver.ts";

@@ -1,13 +1,21 @@
 /** Driver 0's side of a barrier: listens, waits for all, says go. */
-import { createServer } from "node:net";
+
 import type { Socket } from "node:net";
-import { driverName, HEARTBEAT_MS, LEAD_MS, PATIENCE_MS, SILENCE_MS } from "./barrier.ts";
+import { createServer } from "node:net";
 import type { Barrier, BarrierOptions, Go, Place } from "./barrier.ts";
-import { fromCaller, listen, tell } from "./barrier-wire.ts";
+import { driverName, HEARTBEAT_MS, LEAD_MS, PATIENCE_MS, SILENCE_MS } from "./barrier.ts";
 import type { FromCaller } from "./barrier-wire.ts";
+import { fromCaller, listen, tell } from "./barrier-wire.ts";
 import { epochNow } from "./clock.ts";
 
-interface Caller { socket: Socket; heardAt: number; point: string | null; ok: boolean; rttMs: number; left: boolean }
+interface Caller {
+  socket: Socket;
+  heardAt: number;
+  point: string | null;
+  ok: boolean;
+  rttMs: number;
+  left: boolean;
+}
 
 /** Rejects with one line when the port cannot be had. */
 export async function keepBarrier(place: Place, runId: string, options: BarrierOptions = {}): Promise<Barrier> {
@@ -17,12 +25,17 @@ export async function keepBarrier(place: Place, runId: string, options: BarrierO
   const lost = new AbortController();
   const callers = new Map<number, Caller>();
   let closed = false;
-  let waiting: { point: string; ok: boolean; resolve: (go: Go | undefined) => void; patience: NodeJS.Timeout } | null = null;
+  let waiting: { point: string; ok: boolean; resolve: (go: Go | undefined) => void; patience: NodeJS.Timeout } | null =
+    null;
 
   const server = createServer((socket) => {
     let index: number | null = null;
-    socket.on("error", () => { /* seen as its close */ });
-    socket.on("close", () => { if (index !== null && callers.get(index)?.left === false) lose(`${name(index)} is gone`); });
+    socket.on("error", () => {
+      /* seen as its close */
+    });
+    socket.on("close", () => {
+      if (index !== null && callers.get(index)?.left === false) lose(`${name(index)} is gone`);
+    });
     listen(socket, fromCaller, (message) => {
       if (index !== null) return hear(index, message);
       const refusal = message.kind === "join" ? refuse(message) : "not a driver";
@@ -39,7 +52,8 @@ export async function keepBarrier(place: Place, runId: string, options: BarrierO
 
   function refuse(join: Extract<FromCaller, { kind: "join" }>): string | null {
     if (join.key !== place.key) return "another run is under way here";
-    if (join.count !== place.count || join.index < 1 || join.index >= place.count) return `${driverName(join.index, join.count)} has no place among ${place.count} drivers`;
+    if (join.count !== place.count || join.index < 1 || join.index >= place.count)
+      return `${driverName(join.index, join.count)} has no place among ${place.count} drivers`;
     if (callers.has(join.index)) return `${name(join.index)} is here already`;
     return lost.signal.aborted || closed ? "the run is over" : null;
   }
@@ -88,15 +102,21 @@ export async function keepBarrier(place: Place, runId: string, options: BarrierO
     settle(undefined);
   }
 
-  const watch = setInterval(() => {
-    for (const [index, caller] of callers)
-      if (!caller.left && performance.now() - caller.heardAt > silence) lose(`${name(index)} has been silent for ${Math.round(silence / 1000)} s`);
-  }, Math.min(HEARTBEAT_MS, silence / 4));
+  const watch = setInterval(
+    () => {
+      for (const [index, caller] of callers)
+        if (!caller.left && performance.now() - caller.heardAt > silence)
+          lose(`${name(index)} has been silent for ${Math.round(silence / 1000)} s`);
+    },
+    Math.min(HEARTBEAT_MS, silence / 4),
+  );
 
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       clearInterval(watch);
-      reject(new Error(`drivers.meet: ${place.host}:${place.port} cannot be listened on (${error.code ?? error.message})`));
+      reject(
+        new Error(`drivers.meet: ${place.host}:${place.port} cannot be listened on (${error.code ?? error.message})`),
+      );
     });
     server.listen(place.port, place.host, resolve);
   });
@@ -104,16 +124,18 @@ export async function keepBarrier(place: Place, runId: string, options: BarrierO
   return {
     runId,
     lost: lost.signal,
-    arrive: (point, ok = true) => new Promise((resolve) => {
-      if (lost.signal.aborted || closed) return resolve(undefined);
-      // A driver that has joined is watched; how long its connections may take is its own affair.
-      const patienceTimer = setTimeout(() => {
-        const missing = Array.from({ length: place.count - 1 }, (_, i) => i + 1).filter((i) => !callers.has(i));
-        if (missing.length > 0) lose(`${missing.map(name).join(", ")} did not come within ${Math.round(patience / 1000)} s`);
-      }, patience);
-      waiting = { point, ok, resolve, patience: patienceTimer };
-      release();
-    }),
+    arrive: (point, ok = true) =>
+      new Promise((resolve) => {
+        if (lost.signal.aborted || closed) return resolve(undefined);
+        // A driver that has joined is watched; how long its connections may take is its own affair.
+        const patienceTimer = setTimeout(() => {
+          const missing = Array.from({ length: place.count - 1 }, (_, i) => i + 1).filter((i) => !callers.has(i));
+          if (missing.length > 0)
+            lose(`${missing.map(name).join(", ")} did not come within ${Math.round(patience / 1000)} s`);
+        }, patience);
+        waiting = { point, ok, resolve, patience: patienceTimer };
+        release();
+      }),
     close(reason) {
       if (closed) return;
       if (reason !== undefined) for (const { socket } of callers.values()) tell(socket, { kind: "stop", reason });

@@ -1,14 +1,20 @@
 /**
- * Where the drivers of one run wait for each other: before the first window until the tables are there, before each window
+ * Where the drivers of one run wait for each other: before the first window until the tables are there, before each
+ * window
  * until every connection of every driver is open, and after the last one.
  *
- * Driver 0 keeps the barrier on a TCP port, the others call it; one JSON document per line. It needs nobody else: an operator
- * who is cut off changes nothing, and a window that drained for long on one driver is waited for by all, which moments agreed
- * on before the run cannot give. The keeper names the begin of a window by its own clock. Clocks of real machines differ, so
- * each caller measures the difference before each window and converts; half of the quickest round trip bounds the error, and
+ * Driver 0 keeps the barrier on a TCP port, the others call it; one JSON document per line. It needs nobody else: an
+ * operator
+ * who is cut off changes nothing, and a window that drained for long on one driver is waited for by all, which moments
+ * agreed
+ * on before the run cannot give. The keeper names the begin of a window by its own clock. Clocks of real machines
+ * differ, so
+ * each caller measures the difference before each window and converts; half of the quickest round trip bounds the
+ * error, and
  * both stand in the result.
  *
- * Every driver hears from the others every two seconds. One that is gone, silent or stopped ends the run of all at once: what
+ * Every driver hears from the others every two seconds. One that is gone, silent or stopped ends the run of all at
+ * once: what
  * a part of the load would measure from there on is not what was asked for.
  */
 
@@ -34,7 +40,10 @@ export interface Barrier {
 }
 
 export interface BarrierOptions {
-  /** The other drivers' arrival may take this long after the first point is reached by driver 0, and its answer to a call. */
+  /**
+   * The other drivers' arrival may take this long after the first point is reached by driver 0, and its answer to a
+   * call.
+   */
   patienceMs?: number;
   silenceMs?: number;
   /** Ends the wait for driver 0's answer. */
@@ -53,4 +62,10 @@ export const PATIENCE_MS = 120_000;
 export const driverName = (index: number, count: number): string => `driver ${index + 1} of ${count}`;
 
 /** The barrier's address, the name of the run, and which driver this is. */
-export interface Place { host: string; port: number; key: string; index: number; count: number }
+export interface Place {
+  host: string;
+  port: number;
+  key: string;
+  index: number;
+  count: number;
+}

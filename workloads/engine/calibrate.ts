@@ -1,7 +1,10 @@
-/** The engine's own ceiling on this machine: a workload on a driver that answers at once, without a server or a network. */
-import { planStep } from "../sysbench/index.ts";
+/**
+ * The engine's own ceiling on this machine: a workload on a driver that answers at once, without a server or a network.
+ */
+
 import { runSpecSchema } from "../contract.ts";
 import { nullDriver } from "../drivers/null.ts";
+import { planStep } from "../sysbench/index.ts";
 import { unpack } from "./counters.ts";
 import { Part } from "./part.ts";
 
@@ -18,14 +21,26 @@ export interface Calibration {
   p99: number;
 }
 
-export async function calibrate(workload: string, threads: number, seconds: number, signal: AbortSignal): Promise<Calibration> {
+export async function calibrate(
+  workload: string,
+  threads: number,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Calibration> {
   const spec = runSpecSchema.parse({
     runId: "calibrate",
     target: { driver: "mysql", user: "none", endpoints: [{ name: "null", host: "null", port: 1 }] },
     steps: [{ workload, threads, warmupSeconds: Math.min(1, seconds / 4), durationSeconds: seconds }],
   });
   const { plan, options } = planStep(spec, 0);
-  const part = new Part({ spec, step: 0, repeat: 0, loop: 0, loops: 1 }, plan, nullDriver, "", options.events, () => {});
+  const part = new Part(
+    { spec, step: 0, repeat: 0, loop: 0, loops: 1 },
+    plan,
+    nullDriver,
+    "",
+    options.events,
+    () => {},
+  );
   const stop = (): void => part.stop();
   signal.addEventListener("abort", stop, { once: true });
   await part.connect(1000);
@@ -36,9 +51,13 @@ export async function calibrate(workload: string, threads: number, seconds: numb
   const statements = report.tally.reads + report.tally.writes + report.tally.others;
   const latencies = unpack(report.latencies);
   return {
-    workload, threads, seconds,
-    eventsPerSecond: Math.round(report.tally.events / seconds), statementsPerSecond: Math.round(statements / seconds),
+    workload,
+    threads,
+    seconds,
+    eventsPerSecond: Math.round(report.tally.events / seconds),
+    statementsPerSecond: Math.round(statements / seconds),
     cpuMicrosecondsPerStatement: Math.round((1e9 * report.cpuSeconds) / Math.max(1, statements)) / 1000,
-    p50: latencies.percentile(50), p99: latencies.percentile(99),
+    p50: latencies.percentile(50),
+    p99: latencies.percentile(99),
   };
 }

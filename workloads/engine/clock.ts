@@ -13,8 +13,10 @@ export interface Offset {
 }
 
 /**
- * From one question and answer: asked at `sent`, answered at `there` by the other clock, heard at `heard`. The answer was
- * made between the two, so the middle is off by half the round trip at most, however the way there and back differ (NTP,
+ * From one question and answer: asked at `sent`, answered at `there` by the other clock, heard at `heard`. The answer
+ * was
+ * made between the two, so the middle is off by half the round trip at most, however the way there and back differ
+ * (NTP,
  * RFC 5905, section 8).
  */
 export function offsetOf(sent: number, there: number, heard: number): Offset {
@@ -22,4 +24,5 @@ export function offsetOf(sent: number, there: number, heard: number): Offset {
 }
 
 /** The quickest round trip says most. */
-export const best = (offsets: readonly Offset[]): Offset => offsets.reduce((a, b) => (b.uncertaintyMs < a.uncertaintyMs ? b : a));
+export const best = (offsets: readonly Offset[]): Offset =>
+  offsets.reduce((a, b) => (b.uncertaintyMs < a.uncertaintyMs ? b : a));

@@ -1,6 +1,7 @@
 /** What is counted, per interval and per window. */
-import { Latencies } from "./histogram.ts";
+
 import type { PackedLatencies } from "./histogram.ts";
+import { Latencies } from "./histogram.ts";
 
 /** A stretch without any success, in milliseconds of the window's own clock. */
 export interface Gap {
@@ -26,10 +27,33 @@ export interface Tally {
 }
 
 export function tally(): Tally {
-  return { events: 0, reads: 0, writes: 0, others: 0, errors: 0, restarts: 0, reconnects: 0, mismatches: 0, sampled: 0, sampledWrong: 0, byCode: {} };
+  return {
+    events: 0,
+    reads: 0,
+    writes: 0,
+    others: 0,
+    errors: 0,
+    restarts: 0,
+    reconnects: 0,
+    mismatches: 0,
+    sampled: 0,
+    sampledWrong: 0,
+    byCode: {},
+  };
 }
 
-const SUMS = ["events", "reads", "writes", "others", "errors", "restarts", "reconnects", "mismatches", "sampled", "sampledWrong"] as const;
+const SUMS = [
+  "events",
+  "reads",
+  "writes",
+  "others",
+  "errors",
+  "restarts",
+  "reconnects",
+  "mismatches",
+  "sampled",
+  "sampledWrong",
+] as const;
 
 export function addTally(into: Tally, from: Tally): void {
   for (const key of SUMS) into[key] += from[key];

@@ -1,5 +1,6 @@
 /**
- * How row ids are drawn. special, uniform, gaussian and pareto are sysbench 1.0.20's own formulas (src/sb_rand.c, tag 1.0.20);
+ * How row ids are drawn. special, uniform, gaussian and pareto are sysbench 1.0.20's own formulas (src/sb_rand.c, tag
+ * 1.0.20);
  * zipfian is the one of later sysbench versions (exponent 0.8 by default there and here).
  */
 import type { Random } from "./random.ts";
@@ -24,12 +25,18 @@ export interface DistributionOptions {
 
 export function distribution(options: DistributionOptions): Draw {
   switch (options.rand_type) {
-    case "uniform": return (random, a, b) => random.uniform(a, b);
-    case "gaussian": return gaussian(options.rand_spec_iter);
-    case "special": return special(options.rand_spec_iter, options.rand_spec_pct, options.rand_spec_res);
-    case "pareto": return pareto(options.rand_pareto_h);
-    case "zipfian": return zipfian(options.rand_zipfian_exp);
-    default: return options.rand_type satisfies never;
+    case "uniform":
+      return (random, a, b) => random.uniform(a, b);
+    case "gaussian":
+      return gaussian(options.rand_spec_iter);
+    case "special":
+      return special(options.rand_spec_iter, options.rand_spec_pct, options.rand_spec_res);
+    case "pareto":
+      return pareto(options.rand_pareto_h);
+    case "zipfian":
+      return zipfian(options.rand_zipfian_exp);
+    default:
+      return options.rand_type satisfies never;
   }
 }
 
@@ -43,7 +50,8 @@ function gaussian(iterations: number): Draw {
 }
 
 /**
- * One uniform draw decides over a widened range: below the true range (chance 1 - res/100) the id is the mean of `iterations`
+ * One uniform draw decides over a widened range: below the true range (chance 1 - res/100) the id is the mean of
+ * `iterations`
  * uniforms over all of it; else the same draw, scaled, falls uniformly into the central pct percent.
  */
 function special(iterations: number, pct: number, res: number): Draw {
@@ -67,12 +75,14 @@ function pareto(h: number): Draw {
 }
 
 /**
- * P(a + k - 1) proportional to 1 / k^exponent, by rejection-inversion: W. Hoermann, G. Derflinger, "Rejection-inversion to
+ * P(a + k - 1) proportional to 1 / k^exponent, by rejection-inversion: W. Hoermann, G. Derflinger, "Rejection-inversion
+ * to
  * generate variates from monotone discrete distributions", ACM TOMACS 6(3), 1996. H is the integral of x^-exponent.
  */
 function zipfian(exponent: number): Draw {
   const H = (x: number): number => (exponent === 1 ? Math.log(x) : (x ** (1 - exponent) - 1) / (1 - exponent));
-  const inverse = (y: number): number => (exponent === 1 ? Math.exp(y) : Math.max(0, 1 + y * (1 - exponent)) ** (1 / (1 - exponent)));
+  const inverse = (y: number): number =>
+    exponent === 1 ? Math.exp(y) : Math.max(0, 1 + y * (1 - exponent)) ** (1 / (1 - exponent));
   const h = (x: number): number => x ** -exponent;
   const lowest = H(1.5) - 1;
   const shortcut = 2 - inverse(H(2.5) - h(2));

@@ -46,13 +46,20 @@ export class EndpointChooser {
     const now = performance.now();
     const alive = all.filter((e) => now - (this.#failedAt.get(e.name) ?? -Infinity) > EndpointChooser.avoidMs);
     // When all have failed lately, take the one whose failure is oldest.
-    const pool = alive.length > 0 ? alive : all.toSorted((a, b) => (this.#failedAt.get(a.name) ?? 0) - (this.#failedAt.get(b.name) ?? 0)).slice(0, 1);
+    const pool =
+      alive.length > 0
+        ? alive
+        : all.toSorted((a, b) => (this.#failedAt.get(a.name) ?? 0) - (this.#failedAt.get(b.name) ?? 0)).slice(0, 1);
     switch (this.#policy) {
-      case "first-alive": return pool[0] as Endpoint;
-      case "random": return pool[random.uniform(0, pool.length - 1)] as Endpoint;
+      case "first-alive":
+        return pool[0] as Endpoint;
+      case "random":
+        return pool[random.uniform(0, pool.length - 1)] as Endpoint;
       case "round-robin":
-      case "read-write-split": return pool[this.#turn++ % pool.length] as Endpoint;
-      default: return this.#policy satisfies never;
+      case "read-write-split":
+        return pool[this.#turn++ % pool.length] as Endpoint;
+      default:
+        return this.#policy satisfies never;
     }
   }
 }

@@ -1,10 +1,12 @@
 /**
- * Latencies in an HDR histogram (3 significant digits). Inside it counts tenths of a microsecond, so that the error stays at
+ * Latencies in an HDR histogram (3 significant digits). Inside it counts tenths of a microsecond, so that the error
+ * stays at
  * or below 0.1 % down to 0.1 ms; what leaves the process is in whole microseconds, V2 compressed, base64.
  * Minimum, maximum and sum are kept exactly.
  */
-import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from "hdr-histogram-js";
+
 import type { Histogram } from "hdr-histogram-js";
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { Latency } from "../contract.ts";
 
 const UNITS_PER_MS = 10_000;
@@ -12,7 +14,14 @@ const UNITS_PER_MS = 10_000;
 const HIGHEST = 3_600_000 * UNITS_PER_MS;
 
 function empty(): Histogram {
-  return build({ bitBucketSize: 32, lowestDiscernibleValue: 1, highestTrackableValue: HIGHEST, numberOfSignificantValueDigits: 3, autoResize: false, useWebAssembly: false });
+  return build({
+    bitBucketSize: 32,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: HIGHEST,
+    numberOfSignificantValueDigits: 3,
+    autoResize: false,
+    useWebAssembly: false,
+  });
 }
 
 /** Latencies from here on, 214 s, go to the library one by one. */
@@ -20,8 +29,10 @@ const FRONT_LIMIT = 2 ** 31;
 const FRONT_LENGTH = frontIndex(FRONT_LIMIT - 1) + 1;
 
 /**
- * The library's own place for a whole number below 2^31, found with shifts: it takes a logarithm and a power per value, which
- * at two histograms per event is 3 % of the CPU of a point select (perf, 30,000 events/s). Three digits are 2048 sub-buckets.
+ * The library's own place for a whole number below 2^31, found with shifts: it takes a logarithm and a power per value,
+ * which
+ * at two histograms per event is 3 % of the CPU of a point select (perf, 30,000 events/s). Three digits are 2048
+ * sub-buckets.
  */
 function frontIndex(units: number): number {
   const bucket = 21 - Math.clz32(units | 2047);
@@ -111,8 +122,13 @@ export class Latencies {
   summary(): Latency | null {
     if (this.count === 0) return null;
     return {
-      min: this.#min, avg: this.#sum / this.count,
-      p50: this.percentile(50), p90: this.percentile(90), p95: this.percentile(95), p99: this.percentile(99), p999: this.percentile(99.9),
+      min: this.#min,
+      avg: this.#sum / this.count,
+      p50: this.percentile(50),
+      p90: this.percentile(90),
+      p95: this.percentile(95),
+      p99: this.percentile(99),
+      p999: this.percentile(99.9),
       max: this.#max,
     };
   }
@@ -124,11 +140,19 @@ export class Latencies {
       values.push(value);
       counts.push(count);
     }
-    return { values: Float64Array.from(values), counts: Float64Array.from(counts), min: this.#min, max: this.#max, sum: this.#sum };
+    return {
+      values: Float64Array.from(values),
+      counts: Float64Array.from(counts),
+      min: this.#min,
+      max: this.#max,
+      sum: this.#sum,
+    };
   }
 
   addPacked(packed: PackedLatencies): void {
-    packed.values.forEach((value, i) => this.#counted.recordValueWithCount(Math.min(value, HIGHEST), packed.counts[i] as number));
+    packed.values.forEach((value, i) =>
+      this.#counted.recordValueWithCount(Math.min(value, HIGHEST), packed.counts[i] as number),
+    );
     this.#min = Math.min(this.#min, packed.min);
     this.#max = Math.max(this.#max, packed.max);
     this.#sum += packed.sum;
@@ -136,8 +160,16 @@ export class Latencies {
 
   /** HDR V2 compressed, base64, in whole microseconds (a latency below half of one counts as one). */
   encode(): string {
-    const micro = build({ bitBucketSize: 32, lowestDiscernibleValue: 1, highestTrackableValue: HIGHEST / 10, numberOfSignificantValueDigits: 3, autoResize: false, useWebAssembly: false });
-    for (const { value, count } of buckets(this.#whole())) micro.recordValueWithCount(Math.max(1, Math.round(value / 10)), count);
+    const micro = build({
+      bitBucketSize: 32,
+      lowestDiscernibleValue: 1,
+      highestTrackableValue: HIGHEST / 10,
+      numberOfSignificantValueDigits: 3,
+      autoResize: false,
+      useWebAssembly: false,
+    });
+    for (const { value, count } of buckets(this.#whole()))
+      micro.recordValueWithCount(Math.max(1, Math.round(value / 10)), count);
     return encodeIntoCompressedBase64(micro as never);
   }
 
@@ -148,7 +180,8 @@ export class Latencies {
   static decode(text: string, known: Latency | null): Latencies {
     const micro = decodeFromCompressedBase64(text, 32, false);
     const latencies = new Latencies();
-    for (const { value, count } of buckets(micro)) latencies.#counted.recordValueWithCount(Math.min(value * 10, HIGHEST), count);
+    for (const { value, count } of buckets(micro))
+      latencies.#counted.recordValueWithCount(Math.min(value * 10, HIGHEST), count);
     const count = latencies.count;
     if (count > 0) {
       latencies.#min = known?.min ?? micro.minNonZeroValue / 1000;

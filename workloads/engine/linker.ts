@@ -1,7 +1,7 @@
 /** Opens the connections of sessions: by the endpoint policy, at a limited rate, with a capped back-off. */
 import type { Endpoint, RunSpec } from "../contract.ts";
-import { DriverError } from "../drivers/driver.ts";
 import type { Connection, ConnectOptions, Driver, Statement, StatementSpec, Value } from "../drivers/driver.ts";
+import { DriverError } from "../drivers/driver.ts";
 import { EndpointChooser } from "./endpoints.ts";
 import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
@@ -37,7 +37,8 @@ export class Linker {
     this.#options = { database, user, password, tls, connectTimeoutMs, preparedStatements };
     this.#chooser = new EndpointChooser(spec.target.endpoints, spec.target.policy, first);
     this.#specs = [];
-    for (let table = 0; table < plan.tables; table++) for (const template of plan.templates) this.#specs.push(template.spec(table));
+    for (let table = 0; table < plan.tables; table++)
+      for (const template of plan.templates) this.#specs.push(template.spec(table));
   }
 
   get alternatives(): boolean {
@@ -106,7 +107,8 @@ export class Linker {
 
   /** Waits for a place among those that connect at once, and for this connection's time when there is a rate. */
   async #turn(): Promise<void> {
-    while (this.#opening >= AT_ONCE && !this.#stopped) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (this.#opening >= AT_ONCE && !this.#stopped)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#opening++;
     if (this.#perSecond <= 0) return;
     const now = performance.now();
@@ -120,7 +122,11 @@ export class Linker {
     try {
       const lost = new Promise<never>((_, reject) => {
         for (const c of connections) c.listener = { done() {}, failed() {}, lost: reject };
-        deadline = setTimeout(() => reject(new DriverError("statement-timeout", `statements not prepared within ${patience} ms`, "reconnect")), patience);
+        deadline = setTimeout(
+          () =>
+            reject(new DriverError("statement-timeout", `statements not prepared within ${patience} ms`, "reconnect")),
+          patience,
+        );
       });
       lost.catch(() => {});
       const statements = await Promise.race([this.#prepareAll(main, reader), lost]);

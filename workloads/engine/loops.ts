@@ -1,11 +1,11 @@
 /** Event loops that run sessions: this thread's own, or worker threads of the same program. One interface for both. */
 import { parentPort, Worker, workerData } from "node:worker_threads";
-import type { IntervalReport, PartReport } from "./counters.ts";
-import { epochNow, monotonicNow } from "./clock.ts";
 import { driverFor } from "../drivers/index.ts";
+import { planStep } from "../sysbench/index.ts";
+import { epochNow, monotonicNow } from "./clock.ts";
+import type { IntervalReport, PartReport } from "./counters.ts";
 import { Part } from "./part.ts";
 import type { PartTask, Times } from "./part-task.ts";
-import { planStep } from "../sysbench/index.ts";
 
 export interface Loop {
   /** Resolves when its sessions are connected, or after the patience with those that are. */
@@ -35,9 +35,16 @@ type FromWorker =
   | { kind: "interval"; report: IntervalReport }
   | { kind: "done"; report: PartReport };
 
-const shifted = (times: Times, by: number): Times => ({ begin: times.begin + by, open: times.open + by, close: times.close + by });
+const shifted = (times: Times, by: number): Times => ({
+  begin: times.begin + by,
+  open: times.open + by,
+  close: times.close + by,
+});
 
-/** Each thread has an origin of its own, taken from a clock that may be set in between; the monotonic clock is common to all. */
+/**
+ * Each thread has an origin of its own, taken from a clock that may be set in between; the monotonic clock is common to
+ * all.
+ */
 const toMonotonic = (times: Times): Times => shifted(times, monotonicNow() - epochNow());
 const toLocal = (times: Times): Times => shifted(times, performance.now() - monotonicNow());
 

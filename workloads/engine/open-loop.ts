@@ -1,8 +1,8 @@
 /** Hands due arrivals to free sessions, and wakes up exactly when the next one is due. */
 import type { Step } from "../contract.ts";
 import { Arrivals } from "./pacing.ts";
-import { Random } from "./random.ts";
 import type { PartTask } from "./part-task.ts";
+import { Random } from "./random.ts";
 import type { Session } from "./session.ts";
 
 /** Below this the timer is too coarse, and the loop turns round until the next arrival is due. */
@@ -21,8 +21,15 @@ export class OpenLoop {
   #free: Session[] = [];
   #waking = false;
 
-  /** @param offer starts the session's next event (it calls `take`) @param spun hears of time that was only waited away */
-  constructor(rate: NonNullable<Step["rate"]>, task: PartTask, offer: (session: Session) => void, spun: (seconds: number) => void) {
+  /**
+   * @param offer starts the session's next event (it calls `take`) @param spun hears of time that was only waited away
+   */
+  constructor(
+    rate: NonNullable<Step["rate"]>,
+    task: PartTask,
+    offer: (session: Session) => void,
+    spun: (seconds: number) => void,
+  ) {
     this.#rate = rate;
     this.#task = task;
     this.#offer = offer;
@@ -34,11 +41,22 @@ export class OpenLoop {
     const { loop, loops, spec, step, repeat } = this.#task;
     const { perSecond, arrivals, maxBacklog } = this.#rate;
     const random = new Random(spec.seed, step, repeat, STREAM, loop, number);
-    this.#arrivals = new Arrivals(perSecond / loops, arrivals, Math.max(1, Math.ceil(maxBacklog / loops)), random, from, until, loop / loops);
+    this.#arrivals = new Arrivals(
+      perSecond / loops,
+      arrivals,
+      Math.max(1, Math.ceil(maxBacklog / loops)),
+      random,
+      from,
+      until,
+      loop / loops,
+    );
     this.#pump();
   }
 
-  /** Intended start of the event that a session may begin now; -1: none is due, and the session is kept for the next one. */
+  /**
+   * Intended start of the event that a session may begin now; -1: none is due, and the session is kept for the next
+   * one.
+   */
   take(session: Session, now: number): number {
     const arrivals = this.#arrivals;
     arrivals?.advance(now);
@@ -56,7 +74,11 @@ export class OpenLoop {
     this.#arrivals = null;
     this.#free = [];
     arrivals?.advance(performance.now());
-    return { dropped: arrivals?.dropped ?? 0, maxBacklog: arrivals?.maxBacklog ?? 0, backlogAtEnd: arrivals?.backlog ?? 0 };
+    return {
+      dropped: arrivals?.dropped ?? 0,
+      maxBacklog: arrivals?.maxBacklog ?? 0,
+      backlogAtEnd: arrivals?.backlog ?? 0,
+    };
   }
 
   #pump(): void {

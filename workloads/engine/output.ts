@@ -1,5 +1,5 @@
 /** Files that a reader may open at any moment: written beside, then renamed over. */
-import { renameSync, rmSync, writeFileSync, appendFileSync } from "node:fs";
+import { appendFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { Interval } from "../contract.ts";
 
 export function writeAtomically(path: string, text: string): void {
@@ -39,12 +39,16 @@ export class StatusFile {
 
   write(status: Omit<Status, "pid" | "updatedAt">): void {
     if (this.#path === undefined) return;
-    writeAtomically(this.#path, `${JSON.stringify({ ...status, pid: process.pid, updatedAt: new Date().toISOString() })}\n`);
+    writeAtomically(
+      this.#path,
+      `${JSON.stringify({ ...status, pid: process.pid, updatedAt: new Date().toISOString() })}\n`,
+    );
   }
 }
 
 /**
- * The intervals of the window in hand, one JSON line each, in `<out>.partial`: what a SIGKILL would otherwise lose. It is
+ * The intervals of the window in hand, one JSON line each, in `<out>.partial`: what a SIGKILL would otherwise lose. It
+ * is
  * removed when the result itself holds them.
  */
 export class PartialFile {

@@ -19,9 +19,18 @@ export class Arrivals {
 
   /**
    * @param from first moment of the schedule @param until no event is due at or after it (both performance.now())
-   * @param phase 0..1: where between two constant arrivals this loop's begin, so that several loops together are evenly spaced
+   * @param phase 0..1: where between two constant arrivals this loop's begin, so that several loops together are evenly
+   *   spaced
    */
-  constructor(perSecond: number, arrivals: "constant" | "poisson", maxBacklog: number, random: Random, from: number, until: number, phase = 0) {
+  constructor(
+    perSecond: number,
+    arrivals: "constant" | "poisson",
+    maxBacklog: number,
+    random: Random,
+    from: number,
+    until: number,
+    phase = 0,
+  ) {
     this.#meanGapMs = 1000 / perSecond;
     this.#poisson = arrivals === "poisson";
     this.#random = random;

@@ -6,7 +6,10 @@ export interface PartTask {
   /** Index into spec.steps, and which repeat. */
   step: number;
   repeat: number;
-  /** This loop's place among all loops of all driver nodes: it runs the sessions whose number leaves `loop` when divided by `loops`. */
+  /**
+   * This loop's place among all loops of all driver nodes: it runs the sessions whose number leaves `loop` when divided
+   * by `loops`.
+   */
   loop: number;
   loops: number;
 }

@@ -1,7 +1,6 @@
 /** The sessions of one event loop, for one window: connects them, drives them, watches them, drains them. */
 import type { Step } from "../contract.ts";
-import { DriverError } from "../drivers/driver.ts";
-import type { Driver } from "../drivers/driver.ts";
+import type { Driver, DriverError } from "../drivers/driver.ts";
 import type { IntervalReport, PartReport } from "./counters.ts";
 import { IntervalClock } from "./interval-clock.ts";
 import { ask, Linker } from "./linker.ts";
@@ -11,8 +10,8 @@ import type { Plan } from "./plan.ts";
 import { Random } from "./random.ts";
 import { Recorder } from "./recorder.ts";
 import { ThreadMeter } from "./selfcheck.ts";
-import { endSession, Session } from "./session.ts";
 import type { SessionOwner } from "./session.ts";
+import { endSession, Session } from "./session.ts";
 import { StuckWatch } from "./stuck-watch.ts";
 import { within } from "./within.ts";
 
@@ -47,7 +46,14 @@ export class Part implements SessionOwner {
   /** Called when a session has nothing more to do, or the part is stopped. */
   #onQuiet: () => void = () => {};
 
-  constructor(task: PartTask, plan: Plan, driver: Driver, password: string, events: number, onInterval: (report: IntervalReport) => void) {
+  constructor(
+    task: PartTask,
+    plan: Plan,
+    driver: Driver,
+    password: string,
+    events: number,
+    onInterval: (report: IntervalReport) => void,
+  ) {
     this.#task = task;
     this.#step = task.spec.steps[task.step] as Step;
     this.plan = plan;
@@ -61,7 +67,14 @@ export class Part implements SessionOwner {
     if (events > 0) this.#budget = Math.floor(events / loops) + (loop < events % loops ? 1 : 0);
     const { rate } = this.#step;
     this.#recorder = new Recorder(rate !== undefined);
-    this.#openLoop = rate ? new OpenLoop(rate, task, (session) => this.#offer(session), (seconds) => (this.#meter.spun += seconds)) : null;
+    this.#openLoop = rate
+      ? new OpenLoop(
+          rate,
+          task,
+          (session) => this.#offer(session),
+          (seconds) => (this.#meter.spun += seconds),
+        )
+      : null;
     this.#watch = new StuckWatch(this.#sessions, spec.target.statementTimeoutMs);
   }
 
@@ -203,13 +216,22 @@ export class Part implements SessionOwner {
       this.#worstDelay = Math.max(this.#worstDelay, eventLoopDelayP99Ms);
     }
     const bytes = this.#bytes();
-    this.#onInterval({ index, seconds, ...this.#recorder.takeInterval(), cpuSeconds, eventLoopDelayP99Ms, bytes: bytes - this.#bytesAtInterval, connected: this.#connected() });
+    this.#onInterval({
+      index,
+      seconds,
+      ...this.#recorder.takeInterval(),
+      cpuSeconds,
+      eventLoopDelayP99Ms,
+      bytes: bytes - this.#bytesAtInterval,
+      connected: this.#connected(),
+    });
     this.#bytesAtInterval = bytes;
   }
 
   #bytes(): number {
     let bytes = this.#goneBytes;
-    for (const session of this.#sessions) for (const c of session.link?.connections ?? []) bytes += c.bytesRead + c.bytesWritten;
+    for (const session of this.#sessions)
+      for (const c of session.link?.connections ?? []) bytes += c.bytesRead + c.bytesWritten;
     return bytes;
   }
 
@@ -261,17 +283,37 @@ export class Part implements SessionOwner {
     this.#meter.stop();
     await Promise.all(this.#sessions.map(endSession));
     return {
-      ...this.#recorder.window(), ...arrivals, abandoned, path: this.#path, serverVersion: this.#serverVersion,
-      cpuSeconds: this.#cpuSeconds, eventLoopDelayP99Ms: this.#worstDelay, bytes, connected, connectError: this.#connectError,
+      ...this.#recorder.window(),
+      ...arrivals,
+      abandoned,
+      path: this.#path,
+      serverVersion: this.#serverVersion,
+      cpuSeconds: this.#cpuSeconds,
+      eventLoopDelayP99Ms: this.#worstDelay,
+      bytes,
+      connected,
+      connectError: this.#connectError,
     };
   }
 
-  /** What sessions hold back is sent, as sysbench does when a thread ends; a server that does not take it is an error, not a wait. */
+  /**
+   * What sessions hold back is sent, as sysbench does when a thread ends; a server that does not take it is an error,
+   * not a wait.
+   */
   async #flush(): Promise<void> {
     const { finish } = this.plan;
     if (!finish) return;
     const held = this.#sessions.filter((s) => s.link !== null && !s.awaitsAnswer);
-    await within(Promise.all(held.map((s) => finish.call(this.plan, s, (sql) => ask(s.link!.main, sql)).catch((error: DriverError) => this.#connectFailed(error)))), this.#task.spec.target.statementTimeoutMs);
+    await within(
+      Promise.all(
+        held.map((s) =>
+          finish
+            .call(this.plan, s, (sql) => ask(s.link!.main, sql))
+            .catch((error: DriverError) => this.#connectFailed(error)),
+        ),
+      ),
+      this.#task.spec.target.statementTimeoutMs,
+    );
   }
 
   /** Events that wait for an answer end and count; one that is in its back-off or has no connection is given up. */

@@ -48,7 +48,10 @@ export interface Plan {
   readonly readOnly: boolean;
   /** Run on each session before it takes part; `ask` runs one query. */
   start?(actor: Actor, ask: (sql: string) => Promise<Value[][]>): Promise<void>;
-  /** Run on each session that is still connected when the window is over: what it holds back goes out, and counts no more. */
+  /**
+   * Run on each session that is still connected when the window is over: what it holds back goes out, and counts no
+   * more.
+   */
   finish?(actor: Actor, ask: (sql: string) => Promise<Value[][]>): Promise<void>;
 }
 

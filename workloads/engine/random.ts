@@ -1,6 +1,8 @@
 /**
- * Seeded randomness: xoshiro128** (Blackman & Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 47(4), 2021),
- * the 32-bit member of the family of sysbench's xoroshiro128+, because JavaScript has fast 32-bit and no fast 64-bit integers.
+ * Seeded randomness: xoshiro128** (Blackman & Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 47(4),
+ * 2021),
+ * the 32-bit member of the family of sysbench's xoroshiro128+, because JavaScript has fast 32-bit and no fast 64-bit
+ * integers.
  * States come from splitmix64 (Steele, Lea, Flood 2014), as the generators' authors advise.
  */
 const MASK = (1n << 64n) - 1n;
@@ -23,7 +25,10 @@ export class Random {
   #c = 0;
   #d = 0;
 
-  /** @param seed the run's seed @param stream what tells this stream from the others of the run (step, repeat, connection) */
+  /**
+   * @param seed the run's seed @param stream what tells this stream from the others of the run (step, repeat,
+   * connection)
+   */
   constructor(seed: number, ...stream: number[]) {
     let key = splitmix64(BigInt(seed))();
     for (const part of stream) key = splitmix64(key ^ BigInt(part))();
@@ -33,7 +38,8 @@ export class Random {
     this.#a = Number(first & 0xffffffffn) | 0;
     this.#b = Number(first >> 32n) | 0;
     this.#c = Number(second & 0xffffffffn) | 0;
-    // The all-zero state is the one that never leaves itself; it can't come out of splitmix64 in four words, but costs nothing to exclude.
+    // The all-zero state is the one that never leaves itself; it can't come out of splitmix64 in four words, but costs
+    // nothing to exclude.
     this.#d = Number(second >> 32n) | 0 || 1;
   }
 
@@ -75,7 +81,8 @@ for (let i = 0; i < 1000; i++) {
 const GROUP = 11;
 
 /**
- * Fills `target` with groups of 11 random digits joined by '-': sysbench's c is ten of them (119 bytes), its pad five (59).
+ * Fills `target` with groups of 11 random digits joined by '-': sysbench's c is ten of them (119 bytes), its pad five
+ * (59).
  * Nine digits come from one double (53 bits: the bias per digit is below 1e-6), so a value costs 13 draws and not 110.
  */
 export function fillDigitGroups(random: Random, target: Uint8Array): void {
@@ -110,7 +117,8 @@ export function fillDigitGroups(random: Random, target: Uint8Array): void {
 }
 
 /**
- * sysbench's rand.unique(): a permutation of 0..2^32-1 (quadratic residues of the prime 2^32-5; Preshing, "How to generate a
+ * sysbench's rand.unique(): a permutation of 0..2^32-1 (quadratic residues of the prime 2^32-5; Preshing, "How to
+ * generate a
  * sequence of unique random integers", 2012). Different indexes give different numbers.
  */
 export function uniqueNumber(index: number, offset: number): number {

@@ -1,12 +1,15 @@
 /** What one event loop counts: per interval everything, per window what began inside it. */
 import type { DriverError } from "../drivers/driver.ts";
-import { tally } from "./counters.ts";
 import type { Gap, IntervalReport, Tally } from "./counters.ts";
-import { Latencies } from "./histogram.ts";
+import { tally } from "./counters.ts";
 import type { PackedLatencies } from "./histogram.ts";
+import { Latencies } from "./histogram.ts";
 import type { Session } from "./session.ts";
 
-/** Gaps without success from this length on are kept one by one, so that those of several loops can be laid over each other. */
+/**
+ * Gaps without success from this length on are kept one by one, so that those of several loops can be laid over each
+ * other.
+ */
 const KEPT_GAP_MS = 200;
 const KEPT_GAPS = 10_000;
 
@@ -73,7 +76,8 @@ export class Recorder {
     if (this.#lastSuccess < this.openAt) this.open();
     const gap = now - this.#lastSuccess;
     if (gap > this.#longestGap) this.#longestGap = gap;
-    if (gap >= KEPT_GAP_MS && this.#gaps.length < KEPT_GAPS) this.#gaps.push({ from: this.#lastSuccess - this.openAt, to: now - this.openAt });
+    if (gap >= KEPT_GAP_MS && this.#gaps.length < KEPT_GAPS)
+      this.#gaps.push({ from: this.#lastSuccess - this.openAt, to: now - this.openAt });
     this.#lastSuccess = now;
   }
 
@@ -86,12 +90,25 @@ export class Recorder {
   }
 
   /** The window's part of the report. A gap that lasts when the window closes has no end. */
-  window(): { tally: Tally; latencies: PackedLatencies; service: PackedLatencies | null; gaps: Gap[]; longestGap: number; lastCompletion: number; drained: number } {
+  window(): {
+    tally: Tally;
+    latencies: PackedLatencies;
+    service: PackedLatencies | null;
+    gaps: Gap[];
+    longestGap: number;
+    lastCompletion: number;
+    drained: number;
+  } {
     const open = this.closeAt - this.#lastSuccess;
     if (open >= KEPT_GAP_MS) this.#gaps.push({ from: this.#lastSuccess - this.openAt, to: null });
     return {
-      tally: this.#total, latencies: this.#latencies.pack(), service: this.#service?.pack() ?? null,
-      gaps: this.#gaps, longestGap: Math.max(this.#longestGap, open), lastCompletion: this.lastCompletion - this.openAt, drained: this.drained,
+      tally: this.#total,
+      latencies: this.#latencies.pack(),
+      service: this.#service?.pack() ?? null,
+      gaps: this.#gaps,
+      longestGap: Math.max(this.#longestGap, open),
+      lastCompletion: this.lastCompletion - this.openAt,
+      drained: this.drained,
     };
   }
 }

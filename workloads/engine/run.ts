@@ -1,17 +1,17 @@
 /** A whole run: every window of the spec in its order, the result kept up to date on the way. */
 import { cpus, hostname, release, totalmem } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SCHEMA_VERSION } from "../contract.ts";
 import type { RunResult, RunSpec, Step, StepResult } from "../contract.ts";
+import { SCHEMA_VERSION } from "../contract.ts";
 import { driverFor } from "../drivers/index.ts";
 import { planStep } from "../sysbench/index.ts";
 import type { Barrier } from "./barrier.ts";
 import { PartialFile, StatusFile, writeAtomically } from "./output.ts";
-import { schedule } from "./schedule.ts";
 import type { Slot } from "./schedule.ts";
+import { schedule } from "./schedule.ts";
 import { summarize, sweeps } from "./summary.ts";
-import { ownSessions, runWindow } from "./window.ts";
 import type { Agreed } from "./window.ts";
+import { ownSessions, runWindow } from "./window.ts";
 
 export const ENGINE_VERSION = "0.1.0";
 
@@ -58,7 +58,8 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
   try {
     for (const [i, slot] of slots.entries()) {
       if (options.signal.aborted) break;
-      if (i > 0 && spec.restSeconds > 0) await sleep(1000 * spec.restSeconds, undefined, { signal: options.signal }).catch(() => {});
+      if (i > 0 && spec.restSeconds > 0)
+        await sleep(1000 * spec.restSeconds, undefined, { signal: options.signal }).catch(() => {});
       if (options.signal.aborted) break;
       if (ownSessions(spec, spec.steps[slot.step] as Step) < 1) {
         options.onLine(`step ${i + 1}/${slots.length}: fewer threads than drivers, none of them here`);
@@ -80,7 +81,9 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
   const reasons = [
     ...(options.signal.aborted ? [`stopped (${String(options.signal.reason ?? "asked to")})`] : []),
     ...(failure === null ? [] : [failure]),
-    ...result.steps.flatMap((s) => (s.complete ? [] : [`steps[${s.step}] repeat ${s.repeat}: ${s.incompleteReason ?? "incomplete"}`])),
+    ...result.steps.flatMap((s) =>
+      s.complete ? [] : [`steps[${s.step}] repeat ${s.repeat}: ${s.incompleteReason ?? "incomplete"}`],
+    ),
   ];
   result.complete = reasons.length === 0 && result.steps.length + idle === slots.length;
   if (result.complete) delete result.incompleteReason;
@@ -89,23 +92,51 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
   partial.remove();
   await options.observer?.end();
   const phase = result.complete ? "done" : options.signal.aborted ? "stopped" : "failed";
-  status.write({ runId: spec.runId, window: result.steps.length, windows: slots.length, workload: "", threads: 0, phase, percent: 100, line: result.incompleteReason ?? "" });
+  status.write({
+    runId: spec.runId,
+    window: result.steps.length,
+    windows: slots.length,
+    workload: "",
+    threads: 0,
+    phase,
+    percent: 100,
+    line: result.incompleteReason ?? "",
+  });
   if (failure !== null) throw new Error(failure);
   return result;
 }
 
 async function oneWindow(
-  spec: RunSpec, slot: Slot, index: number, count: number, clock: RunClock, status: StatusFile, partial: PartialFile, options: RunOptions,
+  spec: RunSpec,
+  slot: Slot,
+  index: number,
+  count: number,
+  clock: RunClock,
+  status: StatusFile,
+  partial: PartialFile,
+  options: RunOptions,
 ): Promise<StepResult> {
   const step = spec.steps[slot.step] as Step;
   const where = `${index + 1}/${count} ${step.workload}`;
   const tell = (phase: string, line: string, t: number): void =>
-    status.write({ runId: spec.runId, window: index + 1, windows: count, workload: step.workload, threads: step.threads, phase, percent: clock.percent(index, t), line });
+    status.write({
+      runId: spec.runId,
+      window: index + 1,
+      windows: count,
+      workload: step.workload,
+      threads: step.threads,
+      phase,
+      percent: clock.percent(index, t),
+      line,
+    });
   const announcement = `step ${where}: ${step.threads} threads, ${step.warmupSeconds} s warm-up, ${step.durationSeconds} s${step.rate ? `, ${step.rate.perSecond}/s ${step.rate.arrivals}` : ""}${step.repeats > 1 ? `, repeat ${slot.repeat + 1} of ${step.repeats}` : ""}`;
   options.onLine(announcement);
   tell("connecting", announcement, -step.warmupSeconds);
   const window = await runWindow(spec, slot, {
-    password: options.password, entry: options.entry, signal: options.signal, agree: () => agreeOn(options.barrier, index, clock),
+    password: options.password,
+    entry: options.entry,
+    signal: options.signal,
+    agree: () => agreeOn(options.barrier, index, clock),
     onOpen: () => options.observer?.open(),
     onLine: (line, interval, warmup) => {
       const text = `${index + 1}/${count} ${warmup ? "warm-up " : ""}${line}`;
@@ -116,8 +147,10 @@ async function oneWindow(
   });
   if (options.observer) window.server = await options.observer.close();
   const l = window.latency;
-  options.onLine(`step ${where}: ${window.tps.toFixed(2)} tps, ${window.qps.toFixed(2)} qps, lat (ms) avg ${(l?.avg ?? 0).toFixed(2)} p95 ${(l?.p95 ?? 0).toFixed(2)} p99 ${(l?.p99 ?? 0).toFixed(2)} max ${(l?.max ?? 0).toFixed(2)}, ${window.errors.total} errors` +
-    `${window.driver.saturated ? `; the driver was saturated: ${window.driver.reasons.join("; ")}` : ""}${window.complete ? "" : `; incomplete: ${window.incompleteReason ?? ""}`}`);
+  options.onLine(
+    `step ${where}: ${window.tps.toFixed(2)} tps, ${window.qps.toFixed(2)} qps, lat (ms) avg ${(l?.avg ?? 0).toFixed(2)} p95 ${(l?.p95 ?? 0).toFixed(2)} p99 ${(l?.p99 ?? 0).toFixed(2)} max ${(l?.max ?? 0).toFixed(2)}, ${window.errors.total} errors` +
+      `${window.driver.saturated ? `; the driver was saturated: ${window.driver.reasons.join("; ")}` : ""}${window.complete ? "" : `; incomplete: ${window.incompleteReason ?? ""}`}`,
+  );
   return window;
 }
 
@@ -136,12 +169,18 @@ async function agreeOn(barrier: Barrier | undefined, index: number, clock: RunCl
 export function checkSpec(spec: RunSpec): void {
   spec.steps.forEach((step, i) => {
     planStep(spec, i);
-    if (spec.data.tableSize < 1 && !["oltp_insert", "bulk_insert"].includes(step.workload)) throw new Error(`data.tableSize: got ${spec.data.tableSize}, ${step.workload} needs at least one row`);
+    if (spec.data.tableSize < 1 && !["oltp_insert", "bulk_insert"].includes(step.workload))
+      throw new Error(`data.tableSize: got ${spec.data.tableSize}, ${step.workload} needs at least one row`);
   });
   const { drivers, target } = spec;
-  if (drivers && drivers.index >= drivers.count) throw new Error(`drivers.index: got ${drivers.index}, 0 to ${drivers.count - 1} is allowed`);
-  if (drivers?.startAt !== undefined && Number.isNaN(Date.parse(drivers.startAt))) throw new Error(`drivers.startAt: got ${JSON.stringify(drivers.startAt)}, an ISO 8601 time is allowed`);
-  if (target.policy === "read-write-split" && !target.endpoints.some((e) => e.role !== "replica")) throw new Error("target.endpoints: read-write-split needs an endpoint that takes writes (role primary, any or proxy)");
+  if (drivers && drivers.index >= drivers.count)
+    throw new Error(`drivers.index: got ${drivers.index}, 0 to ${drivers.count - 1} is allowed`);
+  if (drivers?.startAt !== undefined && Number.isNaN(Date.parse(drivers.startAt)))
+    throw new Error(`drivers.startAt: got ${JSON.stringify(drivers.startAt)}, an ISO 8601 time is allowed`);
+  if (target.policy === "read-write-split" && !target.endpoints.some((e) => e.role !== "replica"))
+    throw new Error(
+      "target.endpoints: read-write-split needs an endpoint that takes writes (role primary, any or proxy)",
+    );
 }
 
 /** How far the run is, and with several drivers when each window begins. */
@@ -152,7 +191,9 @@ class RunClock {
 
   constructor(spec: RunSpec, slots: readonly Slot[]) {
     this.#spec = spec;
-    this.#lengths = slots.map(({ step }) => (spec.steps[step]?.warmupSeconds ?? 0) + (spec.steps[step]?.durationSeconds ?? 0));
+    this.#lengths = slots.map(
+      ({ step }) => (spec.steps[step]?.warmupSeconds ?? 0) + (spec.steps[step]?.durationSeconds ?? 0),
+    );
     this.#total = this.#lengths.reduce((a, b) => a + b, 0);
   }
 
@@ -165,13 +206,17 @@ class RunClock {
   }
 
   /**
-   * Drivers that start together have agreed on the first window's begin; every later one follows after the planned length
+   * Drivers that start together have agreed on the first window's begin; every later one follows after the planned
+   * length
    * plus ten seconds for drain, report and new connections.
    */
   beginAt(index: number): number | undefined {
     const { drivers, restSeconds } = this.#spec;
     if (drivers?.startAt === undefined) return undefined;
-    return Date.parse(drivers.startAt) + 1000 * this.#lengths.slice(0, index).reduce((sum, length) => sum + length + restSeconds + 10, 0);
+    return (
+      Date.parse(drivers.startAt) +
+      1000 * this.#lengths.slice(0, index).reduce((sum, length) => sum + length + restSeconds + 10, 0)
+    );
   }
 }
 
@@ -179,12 +224,37 @@ async function emptyResult(spec: RunSpec, options: RunOptions): Promise<RunResul
   const driver = await driverFor(spec.target.driver);
   const processors = cpus();
   return {
-    schema: SCHEMA_VERSION, kind: "meshbench-result", runId: spec.runId, complete: false, incompleteReason: "no window has ended yet",
-    startedAt: new Date().toISOString(), finishedAt: null, spec,
-    engine: { name: "meshbench", version: ENGINE_VERSION, node: process.version, driverVersion: `${driver.library.name} ${driver.library.version}` },
-    host: { hostname: hostname(), cpus: processors.length, cpuModel: processors[0]?.model ?? "unknown", memoryMb: Math.round(totalmem() / 2 ** 20), kernel: release() },
-    ...(options.observer?.version ? { server: { version: options.observer.version, ...(options.observer.variables ? { variables: options.observer.variables } : {}) } } : {}),
+    schema: SCHEMA_VERSION,
+    kind: "meshbench-result",
+    runId: spec.runId,
+    complete: false,
+    incompleteReason: "no window has ended yet",
+    startedAt: new Date().toISOString(),
+    finishedAt: null,
+    spec,
+    engine: {
+      name: "meshbench",
+      version: ENGINE_VERSION,
+      node: process.version,
+      driverVersion: `${driver.library.name} ${driver.library.version}`,
+    },
+    host: {
+      hostname: hostname(),
+      cpus: processors.length,
+      cpuModel: processors[0]?.model ?? "unknown",
+      memoryMb: Math.round(totalmem() / 2 ** 20),
+      kernel: release(),
+    },
+    ...(options.observer?.version
+      ? {
+          server: {
+            version: options.observer.version,
+            ...(options.observer.variables ? { variables: options.observer.variables } : {}),
+          },
+        }
+      : {}),
     ...(options.prepare ? { prepare: options.prepare } : {}),
-    steps: [], summary: [],
+    steps: [],
+    summary: [],
   };
 }

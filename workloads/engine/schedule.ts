@@ -7,9 +7,14 @@ export interface Slot {
   repeat: number;
 }
 
-/** given: step by step, repeats together; interleaved: all steps once, then all again; random: shuffled by the seed (Fisher-Yates). */
+/**
+ * given: step by step, repeats together; interleaved: all steps once, then all again; random: shuffled by the seed
+ * (Fisher-Yates).
+ */
 export function schedule(spec: RunSpec): Slot[] {
-  const slots: Slot[] = spec.steps.flatMap(({ repeats }, step) => Array.from({ length: repeats }, (_, repeat) => ({ step, repeat })));
+  const slots: Slot[] = spec.steps.flatMap(({ repeats }, step) =>
+    Array.from({ length: repeats }, (_, repeat) => ({ step, repeat })),
+  );
   if (spec.order === "interleaved") return slots.toSorted((a, b) => a.repeat - b.repeat || a.step - b.step);
   if (spec.order === "random") {
     const random = new Random(spec.seed, 0x0bde12);

@@ -1,6 +1,7 @@
 /** What the load costs the machine that makes it, and when that spoils the figures. */
-import { monitorEventLoopDelay } from "node:perf_hooks";
+
 import { readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 
 const RESOLUTION_MS = 10;
 
@@ -48,7 +49,10 @@ export interface HostReading {
 
 export function readHost(): HostReading {
   const jiffies = (text("/proc/stat").split("\n", 1)[0] ?? "").split(/\s+/).slice(1).map(Number);
-  const tcp = text("/proc/net/snmp").split("\n").filter((line) => line.startsWith("Tcp:")).map((line) => line.split(" "));
+  const tcp = text("/proc/net/snmp")
+    .split("\n")
+    .filter((line) => line.startsWith("Tcp:"))
+    .map((line) => line.split(" "));
   const column = tcp[0]?.indexOf("RetransSegs") ?? -1;
   return {
     at: Date.now(),
@@ -73,19 +77,28 @@ export interface Verdict {
 }
 
 /**
- * When the driver was the bottleneck. The bounds are this project's judgement: a loop that works 90 % of the time queues
- * answers noticeably; a loop whose lateness (99th percentile) is above 2 ms and above half of the 95th percentile of the
+ * When the driver was the bottleneck. The bounds are this project's judgement: a loop that works 90 % of the time
+ * queues
+ * answers noticeably; a loop whose lateness (99th percentile) is above 2 ms and above half of the 95th percentile of
+ * the
  * latencies makes up a good part of them; 5 % steal means that the machine under the driver was taken away.
  */
-export function judge(threads: { cpuPercent: number; eventLoopDelayP99Ms: number }[], p95Ms: number | null, stealPercent: number): Verdict {
+export function judge(
+  threads: { cpuPercent: number; eventLoopDelayP99Ms: number }[],
+  p95Ms: number | null,
+  stealPercent: number,
+): Verdict {
   const reasons: string[] = [];
   const busiest = Math.max(0, ...threads.map((t) => t.cpuPercent));
   if (busiest >= 90) reasons.push(`an event loop of the driver used ${busiest.toFixed(0)} % of a core (90 % or more)`);
   const delay = Math.max(0, ...threads.map((t) => t.eventLoopDelayP99Ms));
   if (p95Ms !== null && delay > 2 && delay > p95Ms / 2) {
-    reasons.push(`the driver's event loop was late by ${delay.toFixed(1)} ms (99th percentile), more than half of the p95 latency of ${p95Ms.toFixed(1)} ms`);
+    reasons.push(
+      `the driver's event loop was late by ${delay.toFixed(1)} ms (99th percentile), more than half of the p95 latency of ${p95Ms.toFixed(1)} ms`,
+    );
   }
-  if (stealPercent > 5) reasons.push(`the hypervisor took ${stealPercent.toFixed(1)} % of the driver's CPU time away (steal)`);
+  if (stealPercent > 5)
+    reasons.push(`the hypervisor took ${stealPercent.toFixed(1)} % of the driver's CPU time away (steal)`);
   return { saturated: reasons.length > 0, reasons };
 }
 

@@ -1,5 +1,6 @@
 /**
- * One connection's worth of load: it runs the plan's operations one after the other, restarts, backs off and reconnects.
+ * One connection's worth of load: it runs the plan's operations one after the other, restarts, backs off and
+ * reconnects.
  * Everything is driven by answers: a session never waits in a promise between two statements.
  */
 import type { Endpoint } from "../contract.ts";
@@ -24,7 +25,10 @@ export interface Link {
 export interface SessionOwner {
   /** An event ended in success. Both times are of performance.now(). */
   eventDone(session: Session, start: number, end: number): void;
-  /** May the session go on with its next event now? When it may, `start` and `counted` are set; when not, the owner calls `begin` later, or never. */
+  /**
+   * May the session go on with its next event now? When it may, `start` and `counted` are set; when not, the owner
+   * calls `begin` later, or never.
+   */
   next(session: Session, now: number): boolean;
   failed(session: Session, error: DriverError): void;
   /** The session needs a new connection. The owner answers with `relink` or, when it stops, not at all. */
@@ -42,7 +46,10 @@ export interface SessionOwner {
 /** Back-off after an error that is no plain restart: doubles from 10 ms to 1 s. */
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 1000;
-/** One answer in this many is decoded in full and checked. A prime, so that it does not keep hitting the same statement of an event. */
+/**
+ * One answer in this many is decoded in full and checked. A prime, so that it does not keep hitting the same statement
+ * of an event.
+ */
 const SAMPLE_EVERY = 997;
 
 type Mode = "idle" | "running" | "rolling-back" | "waiting" | "linking" | "stopped";
@@ -175,7 +182,8 @@ export class Session implements Actor, Listener {
       for (const { endpoint } of this.link?.connections ?? []) this.#owner.links.avoid(endpoint);
       return this.#reconnect();
     }
-    this.#pause = error.action === "restart" ? 0 : Math.min(Math.max(2 * this.#pause, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+    this.#pause =
+      error.action === "restart" ? 0 : Math.min(Math.max(2 * this.#pause, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
     if (error.needsRollback && this.#owner.plan.transaction) {
       this.mode = "rolling-back";
       this.text("ROLLBACK");

@@ -30,8 +30,10 @@ export interface WithinStat {
 }
 
 /**
- * The mean of a window's intervals, which are not independent: a slow second follows a slow one. The effective number is
- * n / (1 + 2 * sum of the autocorrelations), summed over pairs of lags while the pair's sum is positive (Geyer, "Practical
+ * The mean of a window's intervals, which are not independent: a slow second follows a slow one. The effective number
+ * is
+ * n / (1 + 2 * sum of the autocorrelations), summed over pairs of lags while the pair's sum is positive (Geyer,
+ * "Practical
  * Markov chain Monte Carlo", Statistical Science 7(4), 1992: initial positive sequence). It is never put above n.
  */
 export function within(values: readonly number[]): WithinStat {
@@ -54,11 +56,18 @@ export function within(values: readonly number[]): WithinStat {
     tau += 2 * pair;
   }
   const nEffective = Math.min(n, n / Math.max(tau, 1));
-  return { n, nEffective, mean: m, sd, ci95: nEffective < 2 ? null : (tQuantile(nEffective - 1) * sd) / Math.sqrt(nEffective) };
+  return {
+    n,
+    nEffective,
+    mean: m,
+    sd,
+    ci95: nEffective < 2 ? null : (tQuantile(nEffective - 1) * sd) / Math.sqrt(nEffective),
+  };
 }
 
 /**
- * 97.5 % quantile of Student's t with `degrees` degrees of freedom (whole or not), found by bisection on the distribution
+ * 97.5 % quantile of Student's t with `degrees` degrees of freedom (whole or not), found by bisection on the
+ * distribution
  * function I_x(degrees/2, 1/2) (Abramowitz & Stegun 26.5.27).
  */
 export function tQuantile(degrees: number): number {
@@ -103,7 +112,10 @@ function fraction(x: number, a: number, b: number): number {
 
 /** Lanczos approximation (g = 7, n = 9). */
 function logGamma(z: number): number {
-  const coefficients = [0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7];
+  const coefficients = [
+    0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
+    12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+  ];
   if (z < 0.5) return Math.log(Math.PI / Math.sin(Math.PI * z)) - logGamma(1 - z);
   const x = z - 1;
   const t = x + 7.5;

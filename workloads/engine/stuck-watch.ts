@@ -1,4 +1,6 @@
-/** A statement without an answer for statementTimeoutMs ends its connection: a silent server holds no session for ever. */
+/**
+ * A statement without an answer for statementTimeoutMs ends its connection: a silent server holds no session for ever.
+ */
 import { DriverError } from "../drivers/driver.ts";
 import type { Session } from "./session.ts";
 

@@ -1,15 +1,15 @@
 /** One window: its event loops start together, their intervals are laid side by side, and one StepResult comes out. */
 import { availableParallelism } from "node:os";
 import type { Interval, RunSpec, Step, StepResult } from "../contract.ts";
-import { epochNow } from "./clock.ts";
 import type { Offset } from "./clock.ts";
+import { epochNow } from "./clock.ts";
 import type { IntervalReport, PartReport } from "./counters.ts";
 import { Latencies } from "./histogram.ts";
-import { localLoop, workerLoop } from "./loops.ts";
 import type { Loop } from "./loops.ts";
+import { localLoop, workerLoop } from "./loops.ts";
 import { intervalLine, toInterval } from "./progress.ts";
-import { readHost, stealPercent } from "./selfcheck.ts";
 import type { Slot } from "./schedule.ts";
+import { readHost, stealPercent } from "./selfcheck.ts";
 import { stepResult } from "./step-result.ts";
 
 export interface WindowOptions {
@@ -24,15 +24,24 @@ export interface WindowOptions {
   onOpen?(): void;
 }
 
-/** When the warm-up begins, and how this driver's clock stands to the first driver's where that was compared. Milliseconds. */
-export interface Agreed { at: number; offset: Offset | null }
+/**
+ * When the warm-up begins, and how this driver's clock stands to the first driver's where that was compared.
+ * Milliseconds.
+ */
+export interface Agreed {
+  at: number;
+  offset: Offset | null;
+}
 
 /** Sessions per event loop from which on another loop pays. */
 const SESSIONS_PER_LOOP = 64;
 /** Between "all connected" and the start, so that every loop is ready for it. */
 const START_DELAY_MS = 30;
 
-/** One loop drives 64 sessions or more without queueing; more loops only where there are cores for them beside the main thread. */
+/**
+ * One loop drives 64 sessions or more without queueing; more loops only where there are cores for them beside the main
+ * thread.
+ */
 export function loopCount(spec: RunSpec, sessions: number, cores = availableParallelism()): number {
   const wanted = spec.workers ?? Math.min(Math.max(1, cores - 1), Math.ceil(sessions / SESSIONS_PER_LOOP));
   return Math.max(1, Math.min(wanted, sessions));
@@ -54,21 +63,28 @@ export async function runWindow(spec: RunSpec, slot: Slot, options: WindowOption
   for (let i = 0; i < count; i++) {
     const task = { spec, ...slot, loop: drivers.index + drivers.count * i, loops: drivers.count * count };
     const onInterval = (report: IntervalReport): void => collector.take(i, report);
-    loops.push(count === 1 ? await localLoop(task, options.password, onInterval) : workerLoop(options.entry, task, options.password, onInterval));
+    loops.push(
+      count === 1
+        ? await localLoop(task, options.password, onInterval)
+        : workerLoop(options.entry, task, options.password, onInterval),
+    );
   }
   const stop = (): void => loops.forEach((loop) => loop.stop());
   options.signal.addEventListener("abort", stop, { once: true });
   try {
     const problems: string[] = [];
     const connected = await connectAll(loops, spec, own, options.signal, problems);
-    if (connected < own) problems.push(`only ${connected} of ${own} connections could be opened before the window${lastError(problems)}`);
+    if (connected < own)
+      problems.push(`only ${connected} of ${own} connections could be opened before the window${lastError(problems)}`);
     const agreed = await options.agree?.();
     const begin = Math.max(agreed?.at ?? 0, epochNow() + START_DELAY_MS);
     const open = begin + 1000 * step.warmupSeconds;
     const close = open + 1000 * step.durationSeconds;
     const opening = setTimeout(() => options.onOpen?.(), Math.max(0, open - epochNow()));
     const before = readHost();
-    const settled = await Promise.allSettled(loops.map((loop, i) => loop.run({ begin, open, close }).finally(() => collector.ended(i))));
+    const settled = await Promise.allSettled(
+      loops.map((loop, i) => loop.run({ begin, open, close }).finally(() => collector.ended(i))),
+    );
     clearTimeout(opening);
     const after = readHost();
     const reports: PartReport[] = [];
@@ -78,11 +94,29 @@ export async function runWindow(spec: RunSpec, slot: Slot, options: WindowOption
     }
     collector.flush();
     return stepResult({
-      spec, slot, step, own, reports, intervals: collector.intervals, problems,
-      openedAt: Date.now() + open - epochNow(), endedAfterMs: epochNow() - open,
-      ...(agreed ? { start: { clockOffsetMs: agreed.offset?.offsetMs ?? null, clockUncertaintyMs: agreed.offset?.uncertaintyMs ?? null, lateMs: begin - agreed.at } } : {}),
-      aborted: options.signal.aborted, abortReason: String(options.signal.reason ?? "stopped"),
-      stealPercent: stealPercent(before, after), retransmits: after.retransmits - before.retransmits, loopThreads: collector.threads,
+      spec,
+      slot,
+      step,
+      own,
+      reports,
+      intervals: collector.intervals,
+      problems,
+      openedAt: Date.now() + open - epochNow(),
+      endedAfterMs: epochNow() - open,
+      ...(agreed
+        ? {
+            start: {
+              clockOffsetMs: agreed.offset?.offsetMs ?? null,
+              clockUncertaintyMs: agreed.offset?.uncertaintyMs ?? null,
+              lateMs: begin - agreed.at,
+            },
+          }
+        : {}),
+      aborted: options.signal.aborted,
+      abortReason: String(options.signal.reason ?? "stopped"),
+      stealPercent: stealPercent(before, after),
+      retransmits: after.retransmits - before.retransmits,
+      loopThreads: collector.threads,
     });
   } finally {
     options.signal.removeEventListener("abort", stop);
@@ -95,11 +129,19 @@ function lastError(problems: string[]): string {
   return errors.length > 0 ? ` (${errors.at(-1)})` : "";
 }
 
-async function connectAll(loops: Loop[], spec: RunSpec, sessions: number, signal: AbortSignal, problems: string[]): Promise<number> {
+async function connectAll(
+  loops: Loop[],
+  spec: RunSpec,
+  sessions: number,
+  signal: AbortSignal,
+  problems: string[],
+): Promise<number> {
   const { connectTimeoutMs, connectRate } = spec.target;
   const patience = connectTimeoutMs + 5000 + (connectRate > 0 ? (1000 * sessions) / connectRate : 0);
   if (signal.aborted) return 0;
-  const aborted = new Promise<never[]>((resolve) => signal.addEventListener("abort", () => resolve([]), { once: true }));
+  const aborted = new Promise<never[]>((resolve) =>
+    signal.addEventListener("abort", () => resolve([]), { once: true }),
+  );
   const states = await Promise.race([Promise.allSettled(loops.map((loop) => loop.connect(patience))), aborted]);
   let connected = 0;
   for (const state of states) {

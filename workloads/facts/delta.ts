@@ -12,7 +12,11 @@ export type ServerFacts = StepResult["server"][number];
  * Per node of `end`: counters as differences over the window, everything else as it stood at the end.
  * A server that was restarted in between began to count anew: it gets no differences, and the error says why.
  */
-export function deltas(driver: "mysql" | "postgres", start: readonly NodeSample[], end: readonly NodeSample[]): ServerFacts[] {
+export function deltas(
+  driver: "mysql" | "postgres",
+  start: readonly NodeSample[],
+  end: readonly NodeSample[],
+): ServerFacts[] {
   const before = new Map(start.map((sample) => [sample.node, sample]));
   return end.map((last): ServerFacts => {
     const first = before.get(last.node);
@@ -24,7 +28,11 @@ export function deltas(driver: "mysql" | "postgres", start: readonly NodeSample[
       else counters[name] = value;
     }
     if (first === undefined || "error" in first) {
-      return { node: last.node, end: state, error: `no counters at the start of the window${first ? `: ${first.error}` : ""}` };
+      return {
+        node: last.node,
+        end: state,
+        error: `no counters at the start of the window${first ? `: ${first.error}` : ""}`,
+      };
     }
     const delta: Record<string, number> = {};
     let restarted = false;
@@ -34,7 +42,8 @@ export function deltas(driver: "mysql" | "postgres", start: readonly NodeSample[
       if (value < earlier) restarted = true;
       delta[name] = value - earlier;
     }
-    if (restarted) return { node: last.node, end: state, error: "the server was restarted in the window: its counters began anew" };
+    if (restarted)
+      return { node: last.node, end: state, error: "the server was restarted in the window: its counters began anew" };
     return { node: last.node, delta, end: state };
   });
 }

@@ -1,10 +1,10 @@
 /** Looks at the database nodes through SQL while a run goes on. It never throws into the run. */
 import type { RunSpec, Target } from "../contract.ts";
-import { describe, openSession } from "../prepare/session.ts";
 import type { Session } from "../prepare/session.ts";
+import { describe, openSession } from "../prepare/session.ts";
 import type { NodeSample } from "./delta.ts";
-import { sampleMysql, samplePostgres, variablesMysql, variablesPostgres } from "./queries.ts";
 import type { PostgresViews } from "./queries.ts";
+import { sampleMysql, samplePostgres, variablesMysql, variablesPostgres } from "./queries.ts";
 
 export type { NodeSample, ServerFacts } from "./delta.ts";
 export { deltas } from "./delta.ts";
@@ -17,10 +17,17 @@ export interface Observer {
   close(): void;
 }
 
-/** A round trip across the world is 0.3 s; connecting takes about four. A node slower than this is shown as not answering. */
+/**
+ * A round trip across the world is 0.3 s; connecting takes about four. A node slower than this is shown as not
+ * answering.
+ */
 const DEFAULT_TIMEOUT_MS = 2000;
 
-export async function openObserver(target: Target, nodes: RunSpec["observe"], timeoutMs = DEFAULT_TIMEOUT_MS): Promise<Observer> {
+export async function openObserver(
+  target: Target,
+  nodes: RunSpec["observe"],
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+): Promise<Observer> {
   const watched = nodes.map((node) => new WatchedNode(target, node, timeoutMs));
   let closed = false;
   return {
@@ -57,8 +64,12 @@ class WatchedNode {
 
   async sample(): Promise<NodeSample> {
     const mysql = this.#target.driver === "mysql";
-    const answer = await this.#ask((session, ms) => (mysql ? sampleMysql(session, ms) : samplePostgres(session, ms, this.#views)));
-    return "error" in answer ? { node: this.name, at: Date.now(), error: answer.error } : { node: this.name, at: Date.now(), values: answer.value };
+    const answer = await this.#ask((session, ms) =>
+      mysql ? sampleMysql(session, ms) : samplePostgres(session, ms, this.#views),
+    );
+    return "error" in answer
+      ? { node: this.name, at: Date.now(), error: answer.error }
+      : { node: this.name, at: Date.now(), values: answer.value };
   }
 
   async variables(): Promise<Record<string, string> | undefined> {
@@ -77,16 +88,24 @@ class WatchedNode {
     const turn = this.#last.then(() => this.#attempt(question));
     this.#last = turn;
     const late = new Promise<{ error: string }>((resolve) => {
-      const timer = setTimeout(() => resolve({ error: `${this.#node.host}:${this.#node.port}: no answer within ${this.#timeoutMs} ms` }), this.#timeoutMs);
+      const timer = setTimeout(
+        () => resolve({ error: `${this.#node.host}:${this.#node.port}: no answer within ${this.#timeoutMs} ms` }),
+        this.#timeoutMs,
+      );
       void turn.then(() => clearTimeout(timer));
     });
     return Promise.race([turn, late]);
   }
 
-  async #attempt<T>(question: (session: Session, timeoutMs: number) => Promise<T>): Promise<{ value: T } | { error: string }> {
+  async #attempt<T>(
+    question: (session: Session, timeoutMs: number) => Promise<T>,
+  ): Promise<{ value: T } | { error: string }> {
     if (this.#closed) return { error: "the observer is closed" };
     try {
-      this.#session ??= await openSession(this.#target, this.#node, { connectTimeoutMs: this.#timeoutMs, noDatabase: true });
+      this.#session ??= await openSession(this.#target, this.#node, {
+        connectTimeoutMs: this.#timeoutMs,
+        noDatabase: true,
+      });
       if (this.#closed) throw new Error("the observer is closed");
       return { value: await question(this.#session, this.#timeoutMs) };
     } catch (error) {

@@ -24,12 +24,15 @@ export type PostgresViews = { sql: string[] | undefined };
 
 export async function sampleMysql(session: Session, timeoutMs: number): Promise<Values> {
   const values: Values = {};
-  for (const row of await session.query(STATUS, timeoutMs)) values[String(row["Variable_name"])] = numberOrText(row["Value"]);
+  for (const row of await session.query(STATUS, timeoutMs))
+    values[String(row["Variable_name"])] = numberOrText(row["Value"]);
   return values;
 }
 
 export async function variablesMysql(session: Session, timeoutMs: number): Promise<Record<string, string>> {
-  return Object.fromEntries((await session.query(VARIABLES, timeoutMs)).map((row) => [String(row["Variable_name"]), String(row["Value"])]));
+  return Object.fromEntries(
+    (await session.query(VARIABLES, timeoutMs)).map((row) => [String(row["Variable_name"]), String(row["Value"])]),
+  );
 }
 
 export async function samplePostgres(session: Session, timeoutMs: number, views: PostgresViews): Promise<Values> {
@@ -43,7 +46,8 @@ export async function samplePostgres(session: Session, timeoutMs: number, views:
       }
       known.push(sql);
     } catch (error) {
-      // Undefined table, column, function or feature: this server has no such view. Anything else is the node's trouble.
+      // Undefined table, column, function or feature: this server has no such view. Anything else is the node's
+      // trouble.
       if (!["42P01", "42703", "42883", "0A000"].includes((error as { code?: string }).code ?? "")) throw error;
     }
   }
@@ -54,7 +58,10 @@ export async function samplePostgres(session: Session, timeoutMs: number, views:
 export async function variablesPostgres(session: Session, timeoutMs: number): Promise<Record<string, string>> {
   const settings = await session.query(SETTINGS, timeoutMs);
   const version = await session.query("SELECT version() AS version", timeoutMs);
-  return Object.fromEntries([...settings.map((row) => [String(row["name"]), String(row["setting"])]), ["version", String(version[0]?.["version"])]]);
+  return Object.fromEntries([
+    ...settings.map((row) => [String(row["name"]), String(row["setting"])]),
+    ["version", String(version[0]?.["version"])],
+  ]);
 }
 
 /** "12" and "0.5" become numbers; words, lists and "" stay text. */

@@ -2,9 +2,13 @@
 
 export type Chunk = { table: number; index: number; first: number; last: number };
 
-/** Rows per transaction: large enough that a round trip per commit costs little, small enough for Galera's writesets. */
+/**
+ * Rows per transaction: large enough that a round trip per commit costs little, small enough for Galera's writesets.
+ */
 export const CHUNK_ROWS = 20_000;
-/** Galera's measure of a row of sysbench's tables in a writeset: the row itself (about 190 bytes), its keys and headers. */
+/**
+ * Galera's measure of a row of sysbench's tables in a writeset: the row itself (about 190 bytes), its keys and headers.
+ */
 const WRITESET_ROW_BYTES = 512;
 
 /** wsrep_max_ws_rows 0 means no limit; undefined: no Galera. */

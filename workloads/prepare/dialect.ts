@@ -36,8 +36,10 @@ const mysql: Dialect = {
     "SELECT table_name AS t, index_name AS name, GROUP_CONCAT(column_name ORDER BY seq_in_index) AS columns FROM information_schema.statistics " +
     "WHERE table_schema = DATABASE() AND table_name REGEXP '^sbtest[0-9]+$' GROUP BY table_name, index_name",
   shape: [
-    { name: "id", types: ["int"] }, { name: "k", types: ["int"] },
-    { name: "c", types: ["char(120)"] }, { name: "pad", types: ["char(60)"] },
+    { name: "id", types: ["int"] },
+    { name: "k", types: ["int"] },
+    { name: "c", types: ["char(120)"] },
+    { name: "pad", types: ["char(60)"] },
   ],
   idIndex: (_table, { secondary }) => (secondary ? "xid" : "PRIMARY"),
 };
@@ -57,8 +59,10 @@ const postgres: Dialect = {
     "SELECT tablename AS t, indexname AS name, regexp_replace(indexdef, '^.*\\((.*?)\\).*$', '\\1') AS columns FROM pg_indexes " +
     "WHERE schemaname = current_schema() AND tablename ~ '^sbtest[0-9]+$'",
   shape: [
-    { name: "id", types: ["integer", "bigint"] }, { name: "k", types: ["integer", "bigint"] },
-    { name: "c", types: ["character(120)"] }, { name: "pad", types: ["character(60)"] },
+    { name: "id", types: ["integer", "bigint"] },
+    { name: "k", types: ["integer", "bigint"] },
+    { name: "c", types: ["character(120)"] },
+    { name: "pad", types: ["character(60)"] },
   ],
   idIndex: (table, { secondary }) => (secondary ? `xid_${table}` : `${tableName(table)}_pkey`),
 };

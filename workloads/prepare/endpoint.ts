@@ -1,7 +1,7 @@
 /** Which endpoint data goes through. */
 import type { Endpoint, Target } from "../contract.ts";
-import { describe, errorCode, openSession } from "./session.ts";
 import type { Session } from "./session.ts";
+import { describe, errorCode, openSession } from "./session.ts";
 
 const ORDER: Record<Endpoint["role"], number> = { primary: 0, any: 1, proxy: 2, replica: 3 };
 
@@ -34,10 +34,20 @@ async function openOrCreate(target: Target, endpoint: Endpoint): Promise<Session
     if (!["1049", "3D000"].includes(errorCode(error))) throw error;
   }
   // PostgreSQL has no session without a database; this one is there on every server unless somebody dropped it.
-  const outside = await openSession({ ...target, database: target.driver === "postgres" ? "postgres" : target.database }, endpoint, { noDatabase: true });
+  const outside = await openSession(
+    { ...target, database: target.driver === "postgres" ? "postgres" : target.database },
+    endpoint,
+    { noDatabase: true },
+  );
   try {
-    const name = target.driver === "mysql" ? `\`${target.database.replaceAll("`", "``")}\`` : `"${target.database.replaceAll('"', '""')}"`;
-    await outside.query(target.driver === "mysql" ? `CREATE DATABASE IF NOT EXISTS ${name}` : `CREATE DATABASE ${name}`, 60_000);
+    const name =
+      target.driver === "mysql"
+        ? `\`${target.database.replaceAll("`", "``")}\``
+        : `"${target.database.replaceAll('"', '""')}"`;
+    await outside.query(
+      target.driver === "mysql" ? `CREATE DATABASE IF NOT EXISTS ${name}` : `CREATE DATABASE ${name}`,
+      60_000,
+    );
   } finally {
     outside.close();
   }

@@ -4,8 +4,8 @@ import type { RunSpec } from "../contract.ts";
 import { Random } from "../engine/random.ts";
 import type { Chunk } from "./chunks.ts";
 import { tableName } from "./dialect.ts";
-import { ROW_BYTES, writeRows } from "./rows.ts";
 import type { RowFormat } from "./rows.ts";
+import { ROW_BYTES, writeRows } from "./rows.ts";
 import type { Session } from "./session.ts";
 
 export type Method = "load-data" | "copy" | "insert";
@@ -38,17 +38,28 @@ export class ChunkLoader {
     this.#insertRows = Math.max(1, Math.floor(Math.min(INSERT_BYTES, maxStatementBytes - 1024) / ROW_BYTES));
   }
 
-  /** One transaction; when it rejects, nothing of the chunk is in the table unless the connection broke during the commit. */
+  /**
+   * One transaction; when it rejects, nothing of the chunk is in the table unless the connection broke during the
+   * commit.
+   */
   async load(session: Session, chunk: Chunk): Promise<void> {
     if (this.#method === "insert") return this.#insert(session, chunk);
     const table = tableName(chunk.table);
-    const sql = this.#method === "copy"
-      ? `COPY ${table} (id, k, c, pad) FROM STDIN`
-      : `LOAD DATA LOCAL INFILE 'chunk-${chunk.index}' INTO TABLE ${table} CHARACTER SET latin1 (id, k, c, pad)`;
-    const taken = await session.load(sql, Readable.from(this.#pieces(chunk, "text", PIECE_ROWS), { objectMode: true }), this.#statementTimeoutMs);
+    const sql =
+      this.#method === "copy"
+        ? `COPY ${table} (id, k, c, pad) FROM STDIN`
+        : `LOAD DATA LOCAL INFILE 'chunk-${chunk.index}' INTO TABLE ${table} CHARACTER SET latin1 (id, k, c, pad)`;
+    const taken = await session.load(
+      sql,
+      Readable.from(this.#pieces(chunk, "text", PIECE_ROWS), { objectMode: true }),
+      this.#statementTimeoutMs,
+    );
     const wanted = chunk.last - chunk.first + 1;
     // LOCAL makes the server skip rows whose key is there already, with a warning instead of an error.
-    if (taken !== wanted) throw new RowsPresent(`${table}: the server took ${taken} of the rows ${chunk.first} to ${chunk.last}: some ids are there already`);
+    if (taken !== wanted)
+      throw new RowsPresent(
+        `${table}: the server took ${taken} of the rows ${chunk.first} to ${chunk.last}: some ids are there already`,
+      );
   }
 
   async #insert(session: Session, chunk: Chunk): Promise<void> {

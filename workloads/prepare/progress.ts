@@ -29,7 +29,7 @@ export class LoadProgress {
     const left = (this.#total - this.#rows) / rate;
     this.#emit(
       `${this.#rows.toLocaleString("en")} of ${this.#total.toLocaleString("en")} rows (${Math.floor((100 * this.#rows) / this.#total)} %), ` +
-      `${Math.round(rate).toLocaleString("en")} rows/s${left >= 1 ? `, about ${Math.ceil(left)} s left` : ""}`,
+        `${Math.round(rate).toLocaleString("en")} rows/s${left >= 1 ? `, about ${Math.ceil(left)} s left` : ""}`,
     );
   }
 }

@@ -25,7 +25,12 @@ export type RowFormat = "text" | "values";
 
 /** Writes rows first..last (ids) at the start of `buffer`; returns the bytes written. */
 export function writeRows(
-  buffer: Uint8Array, format: RowFormat, first: number, last: number, random: Random, drawK: () => number,
+  buffer: Uint8Array,
+  format: RowFormat,
+  first: number,
+  last: number,
+  random: Random,
+  drawK: () => number,
 ): number {
   let at = 0;
   const values = format === "values";

@@ -18,11 +18,23 @@ export type LoadPlan = {
 export async function planLoad(session: Session, spec: RunSpec): Promise<LoadPlan> {
   const asked = spec.data.method;
   if (spec.target.driver === "postgres") {
-    if (asked === "load-data") throw new Error('data.method: got "load-data", which is MySQL\'s; auto, copy or insert are allowed with driver postgres');
+    if (asked === "load-data")
+      throw new Error(
+        'data.method: got "load-data", which is MySQL\'s; auto, copy or insert are allowed with driver postgres',
+      );
     const version = String((await session.query("SELECT version() AS v", 30_000))[0]?.["v"] ?? "");
-    return { version, method: asked === "insert" ? "insert" : "copy", chunkRows: chunkRows(undefined), maxStatementBytes: Infinity, galera: false };
+    return {
+      version,
+      method: asked === "insert" ? "insert" : "copy",
+      chunkRows: chunkRows(undefined),
+      maxStatementBytes: Infinity,
+      galera: false,
+    };
   }
-  if (asked === "copy") throw new Error('data.method: got "copy", which is PostgreSQL\'s; auto, load-data or insert are allowed with driver mysql');
+  if (asked === "copy")
+    throw new Error(
+      'data.method: got "copy", which is PostgreSQL\'s; auto, load-data or insert are allowed with driver mysql',
+    );
   const variables = new Map<string, string>();
   const rows = await session.query(
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'local_infile', 'max_allowed_packet', 'wsrep_on', 'wsrep_max_ws_rows', 'wsrep_max_ws_size', 'wsrep_load_data_splitting')",
@@ -32,15 +44,26 @@ export async function planLoad(session: Session, spec: RunSpec): Promise<LoadPla
   const number = (name: string): number => Number(variables.get(name) ?? 0);
   const galera = variables.get("wsrep_on") === "ON";
   const localInfile = variables.get("local_infile") === "ON";
-  let rowsPerChunk = chunkRows(galera ? { maxRows: number("wsrep_max_ws_rows"), maxBytes: number("wsrep_max_ws_size") } : undefined);
+  let rowsPerChunk = chunkRows(
+    galera ? { maxRows: number("wsrep_max_ws_rows"), maxBytes: number("wsrep_max_ws_size") } : undefined,
+  );
   // With splitting on, Galera commits a LOAD DATA every 10,000 rows; a chunk has to be one transaction.
   if (galera && variables.get("wsrep_load_data_splitting") === "ON") rowsPerChunk = Math.min(rowsPerChunk, 10_000);
   const base = {
-    version: variables.get("version") ?? "", chunkRows: rowsPerChunk, galera,
+    version: variables.get("version") ?? "",
+    chunkRows: rowsPerChunk,
+    galera,
     maxStatementBytes: Math.max(65_536, number("max_allowed_packet")),
   };
   if (asked === "insert") return { ...base, method: "insert" };
   if (localInfile) return { ...base, method: "load-data" };
-  if (asked === "load-data") throw new Error('data.method: got "load-data", but the server has local_infile=OFF; set it ON there, or use auto or insert');
-  return { ...base, method: "insert", methodNote: "the server has local_infile=OFF: loading with multi-row INSERTs, which is slower" };
+  if (asked === "load-data")
+    throw new Error(
+      'data.method: got "load-data", but the server has local_infile=OFF; set it ON there, or use auto or insert',
+    );
+  return {
+    ...base,
+    method: "insert",
+    methodNote: "the server has local_infile=OFF: loading with multi-row INSERTs, which is slower",
+  };
 }

@@ -1,10 +1,10 @@
 /** A plain SQL session to one address, for work that is not measured: preparing, verifying, looking at the server. */
 import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import mysql from "mysql2/promise";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { pipeline } from "node:stream/promises";
 import type { Endpoint, Target } from "../contract.ts";
 import { readPassword } from "../secrets.ts";
 
@@ -13,7 +13,9 @@ export type Address = { name?: string; host: string; port: number };
 
 export interface Session {
   readonly address: Address;
-  /** Rows of one statement; numbers that may exceed 2^53 come as strings. Rejects after timeoutMs and ends the session. */
+  /**
+   * Rows of one statement; numbers that may exceed 2^53 come as strings. Rejects after timeoutMs and ends the session.
+   */
   query(sql: string, timeoutMs?: number): Promise<SqlRow[]>;
   /** LOAD DATA LOCAL INFILE or COPY ... FROM STDIN, fed from the stream; resolves to the rows that the server took. */
   load(sql: string, data: Readable, timeoutMs?: number): Promise<number>;
@@ -23,11 +25,30 @@ export interface Session {
 
 /** Codes of a server that is gone or not in service; the statement may or may not have taken effect. */
 const TRANSIENT = new Set([
-  "ECONNRESET", "EPIPE", "ETIMEDOUT", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "PROTOCOL_CONNECTION_LOST", "PROTOCOL_SEQUENCE_TIMEOUT",
-  // Deadlock, lock wait timeout, unknown command (Galera without a primary component), error during commit, server has gone away, lost connection
-  "1213", "1205", "1047", "1180", "2006", "2013",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "PROTOCOL_CONNECTION_LOST",
+  "PROTOCOL_SEQUENCE_TIMEOUT",
+  // Deadlock, lock wait timeout, unknown command (Galera without a primary component), error during commit, server has
+  // gone away, lost connection
+  "1213",
+  "1205",
+  "1047",
+  "1180",
+  "2006",
+  "2013",
   // Serialization failure, deadlock, admin shutdown, crash shutdown, cannot connect now, connection failure
-  "40001", "40P01", "57P01", "57P02", "57P03", "08006", "08003",
+  "40001",
+  "40P01",
+  "57P01",
+  "57P02",
+  "57P03",
+  "08006",
+  "08003",
 ]);
 /** No space: table full, disk full, error on write; PostgreSQL's disk_full. */
 const DISK_FULL = new Set(["1114", "1021", "1030", "1026", "53100", "ENOSPC"]);
@@ -49,10 +70,14 @@ export function describe(error: unknown, address: Address, target: Pick<Target, 
   const code = errorCode(error);
   const where = `${address.host}:${address.port}`;
   const message = ((error as Error).message || code || String(error)).split("\n", 1)[0]!;
-  if (DISK_FULL.has(code) && (code !== "1030" || /28|space/i.test(message))) return `${where}: no space left for the data (${code}: ${message}); free space or use fewer or smaller tables, then prepare again: what is loaded is kept`;
-  if (code === "1045" || code === "28P01" || code === "28000") return `${where}: the server refuses user "${target.user}" with this password (${code}: ${message})`;
-  if (code === "1049" || code === "3D000") return `${where}: there is no database "${target.database}" (${code}): create it first`;
-  if (code === "1044" || code === "42501") return `${where}: user "${target.user}" lacks a right on database "${target.database}" (${code}: ${message})`;
+  if (DISK_FULL.has(code) && (code !== "1030" || /28|space/i.test(message)))
+    return `${where}: no space left for the data (${code}: ${message}); free space or use fewer or smaller tables, then prepare again: what is loaded is kept`;
+  if (code === "1045" || code === "28P01" || code === "28000")
+    return `${where}: the server refuses user "${target.user}" with this password (${code}: ${message})`;
+  if (code === "1049" || code === "3D000")
+    return `${where}: there is no database "${target.database}" (${code}): create it first`;
+  if (code === "1044" || code === "42501")
+    return `${where}: user "${target.user}" lacks a right on database "${target.database}" (${code}: ${message})`;
   if (code === "ECONNREFUSED") return `${where}: nothing listens there (ECONNREFUSED)`;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `${where}: the host name is not known (${code})`;
   if (code === "ETIMEDOUT") return `${where}: no answer in time (ETIMEDOUT)`;
@@ -62,27 +87,48 @@ export function describe(error: unknown, address: Address, target: Pick<Target, 
 /** noDatabase: a MySQL session without a default database, which a Galera node takes in any state. */
 export type SessionOptions = { connectTimeoutMs?: number; noDatabase?: boolean };
 
-export async function openSession(target: Target, address: Endpoint | Address, options: SessionOptions = {}): Promise<Session> {
+export async function openSession(
+  target: Target,
+  address: Endpoint | Address,
+  options: SessionOptions = {},
+): Promise<Session> {
   return target.driver === "mysql" ? openMysql(target, address, options) : openPostgres(target, address, options);
 }
 
-function tlsOptions(target: Target): { ca?: string; rejectUnauthorized: boolean; verifyIdentity?: boolean } | undefined {
+function tlsOptions(
+  target: Target,
+): { ca?: string; rejectUnauthorized: boolean; verifyIdentity?: boolean } | undefined {
   if (target.tls.mode === "off") return undefined;
   const ca = target.tls.caFile === undefined ? {} : { ca: readFileSync(target.tls.caFile, "utf8") };
-  // verifyIdentity is mysql2's: without it any certificate of the same authority passes. pg compares the name by itself.
-  return target.tls.mode === "verify" ? { ...ca, rejectUnauthorized: true, verifyIdentity: true } : { ...ca, rejectUnauthorized: false };
+  // verifyIdentity is mysql2's: without it any certificate of the same authority passes. pg compares the name by
+  // itself.
+  return target.tls.mode === "verify"
+    ? { ...ca, rejectUnauthorized: true, verifyIdentity: true }
+    : { ...ca, rejectUnauthorized: false };
 }
 
-async function openMysql(target: Target, address: Address, { connectTimeoutMs = target.connectTimeoutMs, noDatabase = false }: SessionOptions): Promise<Session> {
+async function openMysql(
+  target: Target,
+  address: Address,
+  { connectTimeoutMs = target.connectTimeoutMs, noDatabase = false }: SessionOptions,
+): Promise<Session> {
   const ssl = tlsOptions(target);
   const connection = await mysql.createConnection({
-    host: address.host, port: address.port, user: target.user, password: readPassword(target),
+    host: address.host,
+    port: address.port,
+    user: target.user,
+    password: readPassword(target),
     ...(noDatabase ? {} : { database: target.database }),
-    connectTimeout: connectTimeoutMs, supportBigNumbers: true, ...(ssl ? { ssl } : {}),
+    connectTimeout: connectTimeoutMs,
+    supportBigNumbers: true,
+    ...(ssl ? { ssl } : {}),
   });
   // A connection that dies while idle has no caller to tell; the next statement reports it.
   connection.on("error", () => {});
-  const run = async (options: { sql: string; infileStreamFactory?: () => Readable }, timeoutMs: number | undefined): Promise<unknown> => {
+  const run = async (
+    options: { sql: string; infileStreamFactory?: () => Readable },
+    timeoutMs: number | undefined,
+  ): Promise<unknown> => {
     const work = connection.query(options as never).then(([answer]) => answer as unknown);
     return within(work, timeoutMs, () => connection.destroy());
   };
@@ -93,17 +139,29 @@ async function openMysql(target: Target, address: Address, { connectTimeoutMs = 
       return Array.isArray(answer) ? (answer as SqlRow[]) : [];
     },
     async load(sql, data, timeoutMs) {
-      return ((await run({ sql, infileStreamFactory: () => data }, timeoutMs)) as { affectedRows: number }).affectedRows;
+      return ((await run({ sql, infileStreamFactory: () => data }, timeoutMs)) as { affectedRows: number })
+        .affectedRows;
     },
     close: () => connection.destroy(),
   };
 }
 
-async function openPostgres(target: Target, address: Address, { connectTimeoutMs = target.connectTimeoutMs }: SessionOptions): Promise<Session> {
+async function openPostgres(
+  target: Target,
+  address: Address,
+  { connectTimeoutMs = target.connectTimeoutMs }: SessionOptions,
+): Promise<Session> {
   const ssl = tlsOptions(target);
   const client = new pg.Client({
-    host: address.host, port: address.port, user: target.user, password: readPassword(target), database: target.database,
-    connectionTimeoutMillis: connectTimeoutMs, keepAlive: true, application_name: "meshbench", ...(ssl ? { ssl } : {}),
+    host: address.host,
+    port: address.port,
+    user: target.user,
+    password: readPassword(target),
+    database: target.database,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    application_name: "meshbench",
+    ...(ssl ? { ssl } : {}),
   });
   client.on("error", () => {});
   const close = (): void => {
@@ -117,7 +175,12 @@ async function openPostgres(target: Target, address: Address, { connectTimeoutMs
   }
   return {
     address,
-    query: (sql, timeoutMs) => within(client.query(sql).then((result) => (Array.isArray(result) ? [] : (result.rows as SqlRow[]))), timeoutMs, close),
+    query: (sql, timeoutMs) =>
+      within(
+        client.query(sql).then((result) => (Array.isArray(result) ? [] : (result.rows as SqlRow[]))),
+        timeoutMs,
+        close,
+      ),
     async load(sql, data, timeoutMs) {
       const copy = client.query(copyFrom(sql));
       await within(pipeline(data, copy), timeoutMs, close);

@@ -4,8 +4,8 @@ import type { RunSpec } from "../contract.ts";
 import { dialectOf, tableName } from "./dialect.ts";
 import { indexProblems, readTables } from "./inspect.ts";
 import { tableOptions } from "./options.ts";
-import { describe, isTransient, openSession } from "./session.ts";
 import type { Session } from "./session.ts";
+import { describe, isTransient, openSession } from "./session.ts";
 
 /** A replica this far behind after a load will not be there for the run either. */
 const SETTLE_MS = 600_000;
@@ -19,9 +19,13 @@ type Node = RunSpec["observe"][number];
 export async function settle(spec: RunSpec, onProgress: (line: string) => void, signal: AbortSignal): Promise<void> {
   if (spec.observe.length === 0) return;
   const started = Date.now();
-  const failures = (await Promise.all(spec.observe.map((node) => settleNode(spec, node, signal)))).filter((line) => line !== undefined);
+  const failures = (await Promise.all(spec.observe.map((node) => settleNode(spec, node, signal)))).filter(
+    (line) => line !== undefined,
+  );
   if (failures.length > 0) throw new Error(failures.join("\n"));
-  onProgress(`all ${spec.observe.length} observed nodes have the data (${((Date.now() - started) / 1000).toFixed(1)} s after the load)`);
+  onProgress(
+    `all ${spec.observe.length} observed nodes have the data (${((Date.now() - started) / 1000).toFixed(1)} s after the load)`,
+  );
 }
 
 async function settleNode(spec: RunSpec, node: Node, signal: AbortSignal): Promise<string | undefined> {
@@ -51,7 +55,8 @@ async function settleNode(spec: RunSpec, node: Node, signal: AbortSignal): Promi
         session = undefined;
         lacks = describe(error, node, spec.target);
       }
-      if (Date.now() > deadline) return `${node.name} (${node.host}:${node.port}): not as loaded ${SETTLE_MS / 1000} s after the load: ${lacks}`;
+      if (Date.now() > deadline)
+        return `${node.name} (${node.host}:${node.port}): not as loaded ${SETTLE_MS / 1000} s after the load: ${lacks}`;
       await sleep(POLL_MS, undefined, { signal });
     }
   } catch (error) {
@@ -79,7 +84,9 @@ async function firstMissing(session: Session, spec: RunSpec): Promise<string | u
     if (facts === undefined) return `${tableName(table)} is not there`;
     const [problem] = indexProblems(table, facts, dialect, options);
     if (problem !== undefined) return problem;
-    const rows = Number((await session.query(`SELECT COUNT(*) AS n FROM ${tableName(table)}`, COUNT_TIMEOUT_MS))[0]?.["n"]);
+    const rows = Number(
+      (await session.query(`SELECT COUNT(*) AS n FROM ${tableName(table)}`, COUNT_TIMEOUT_MS))[0]?.["n"],
+    );
     if (rows !== spec.data.tableSize) return `${tableName(table)} has ${rows} of ${spec.data.tableSize} rows`;
   }
   return undefined;

@@ -1,10 +1,13 @@
-/** The connections of a load: each takes the next job, reconnects when it broke, and gives up for all when a job cannot be done. */
+/**
+ * The connections of a load: each takes the next job, reconnects when it broke, and gives up for all when a job cannot
+ * be done.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { RunSpec } from "../contract.ts";
 import { openFirst } from "./endpoint.ts";
-import { describe, isTransient } from "./session.ts";
 import type { Session } from "./session.ts";
+import { describe, isTransient } from "./session.ts";
 
 /** With the pauses below (0.5 s doubling up to 16 s) a server may be away for about half a minute. */
 const ATTEMPTS = 7;
@@ -33,7 +36,8 @@ export class Workers {
   }
 
   /**
-   * Runs the jobs, one after the other, on a free connection, each on a passing error again. Jobs that are due later may be
+   * Runs the jobs, one after the other, on a free connection, each on a passing error again. Jobs that are due later
+   * may be
    * found out when the earlier ones are done: `next` gives them. Rejects with one clear line.
    */
   run(job: Job, next?: () => Job | undefined): Promise<void> {
@@ -60,7 +64,9 @@ export class Workers {
         if (this.#failure) throw this.#failure;
         this.#signal.throwIfAborted();
         if (attempt + 1 >= ATTEMPTS || (session && !isTransient(error)) || (!session && !this.#everConnected)) {
-          this.#failure = new Error(session ? describe(error, session.address, this.#spec.target) : (error as Error).message);
+          this.#failure = new Error(
+            session ? describe(error, session.address, this.#spec.target) : (error as Error).message,
+          );
           // The others' chunks stop with it: their transactions roll back.
           this.close();
           throw this.#failure;

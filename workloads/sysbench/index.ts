@@ -2,21 +2,27 @@
 import type { RunSpec } from "../contract.ts";
 import { distribution } from "../engine/distributions.ts";
 import type { Plan } from "../engine/plan.ts";
-import { oltp } from "./oltp.ts";
 import type { Workload } from "./oltp.ts";
-import { resolveOptions, suggestion } from "./options.ts";
+import { oltp } from "./oltp.ts";
 import type { WorkloadOptions } from "./options.ts";
+import { resolveOptions, suggestion } from "./options.ts";
 import { others } from "./others.ts";
 
 export const workloads: Record<string, Workload> = { ...oltp, ...others };
 
 export function workload(name: string, where: string): Workload {
   const found = workloads[name];
-  if (!found) throw new Error(`${where}: there is no workload ${JSON.stringify(name)}${suggestion(name, Object.keys(workloads))}`);
+  if (!found)
+    throw new Error(
+      `${where}: there is no workload ${JSON.stringify(name)}${suggestion(name, Object.keys(workloads))}`,
+    );
   return found;
 }
 
-/** The plan of a step and its options. Throws one line on an unknown workload or option, or options that leave nothing to do. */
+/**
+ * The plan of a step and its options. Throws one line on an unknown workload or option, or options that leave nothing
+ * to do.
+ */
 export function planStep(spec: RunSpec, index: number): { plan: Plan; options: WorkloadOptions } {
   const step = spec.steps[index];
   if (!step) throw new Error(`steps[${index}]: there is no such step`);
@@ -32,6 +38,7 @@ export function planStep(spec: RunSpec, index: number): { plan: Plan; options: W
     draw: distribution(options),
     seed: spec.seed,
   });
-  if (plan.ops.every((op) => op.kind === "control")) throw new Error(`steps[${index}].options: no statement is left to run`);
+  if (plan.ops.every((op) => op.kind === "control"))
+    throw new Error(`steps[${index}].options: no statement is left to run`);
   return { plan, options };
 }

@@ -1,4 +1,6 @@
-/** The known word that a mistyped one most likely means: the smallest edit distance, if it is small enough to be a slip. */
+/**
+ * The known word that a mistyped one most likely means: the smallest edit distance, if it is small enough to be a slip.
+ */
 export function nearest(word: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;

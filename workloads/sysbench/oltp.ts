@@ -1,8 +1,18 @@
 /** The OLTP workloads of sysbench 1.0.20: which statements an event is made of. */
 import type { Plan } from "../engine/plan.ts";
 import { fillDigitGroups, uniqueNumber } from "../engine/random.ts";
-import { C_LENGTH, checks, DELETE, DISTINCT_RANGE, OpList, ORDER_RANGE, PAD_LENGTH, SIMPLE_RANGE, SUM_RANGE } from "./statements.ts";
 import type { Context } from "./statements.ts";
+import {
+  C_LENGTH,
+  checks,
+  DELETE,
+  DISTINCT_RANGE,
+  OpList,
+  ORDER_RANGE,
+  PAD_LENGTH,
+  SIMPLE_RANGE,
+  SUM_RANGE,
+} from "./statements.ts";
 
 export interface Workload {
   readonly description: string;
@@ -15,7 +25,11 @@ interface Shape {
   readOnly?: boolean;
 }
 
-function declare(description: string, { transaction = false, readOnly = false }: Shape, fill: (list: OpList) => void): Workload {
+function declare(
+  description: string,
+  { transaction = false, readOnly = false }: Shape,
+  fill: (list: OpList) => void,
+): Workload {
   return {
     description,
     plan(context) {
@@ -47,15 +61,31 @@ function writes(list: OpList): void {
 }
 
 export const oltp = {
-  oltp_read_only: declare("Point and range SELECTs in a transaction (14 reads, BEGIN, COMMIT)", { transaction: true, readOnly: true }, reads),
-  oltp_write_only: declare("Updates, a DELETE and an INSERT in a transaction (4 writes, BEGIN, COMMIT)", { transaction: true }, writes),
-  oltp_read_write: declare("The reads of oltp_read_only and the writes of oltp_write_only in one transaction", { transaction: true }, (list) => {
-    reads(list);
-    writes(list);
-  }),
+  oltp_read_only: declare(
+    "Point and range SELECTs in a transaction (14 reads, BEGIN, COMMIT)",
+    { transaction: true, readOnly: true },
+    reads,
+  ),
+  oltp_write_only: declare(
+    "Updates, a DELETE and an INSERT in a transaction (4 writes, BEGIN, COMMIT)",
+    { transaction: true },
+    writes,
+  ),
+  oltp_read_write: declare(
+    "The reads of oltp_read_only and the writes of oltp_write_only in one transaction",
+    { transaction: true },
+    (list) => {
+      reads(list);
+      writes(list);
+    },
+  ),
   oltp_point_select: declare("One SELECT by primary key", { readOnly: true }, (list) => list.points(1)),
-  oltp_update_index: declare("UPDATE of the indexed column k", {}, (list) => list.indexUpdates(list.context.options.index_updates)),
-  oltp_update_non_index: declare("UPDATE of the column c, which has no index", {}, (list) => list.nonIndexUpdates(list.context.options.non_index_updates)),
+  oltp_update_index: declare("UPDATE of the indexed column k", {}, (list) =>
+    list.indexUpdates(list.context.options.index_updates),
+  ),
+  oltp_update_non_index: declare("UPDATE of the column c, which has no index", {}, (list) =>
+    list.nonIndexUpdates(list.context.options.non_index_updates),
+  ),
   oltp_delete: declare("One DELETE by primary key; the table gets emptier", {}, (list) => {
     const { draw, tableSize } = list.context;
     list.group(DELETE, 1, (actor, statement) => {
@@ -67,7 +97,8 @@ export const oltp = {
 } satisfies Record<string, Workload>;
 
 /**
- * MySQL: id 0 asks for the next AUTO_INCREMENT value; PostgreSQL: the id is left out. Without auto_inc the ids are those of
+ * MySQL: id 0 asks for the next AUTO_INCREMENT value; PostgreSQL: the id is left out. Without auto_inc the ids are
+ * those of
  * rand.unique(), moved into the range of a signed integer; each session takes every n-th number of the sequence.
  */
 function insert(list: OpList): void {

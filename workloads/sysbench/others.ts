@@ -3,17 +3,19 @@ import type { Value } from "../drivers/driver.ts";
 import type { Actor, Plan } from "../engine/plan.ts";
 import type { Random } from "../engine/random.ts";
 import type { Workload } from "./oltp.ts";
-import { checks, OpList, randomPoints, randomRanges } from "./statements.ts";
 import type { Context } from "./statements.ts";
+import { checks, OpList, randomPoints, randomRanges } from "./statements.ts";
 
-/** sysbench gives each thread its own part of the table: values are drawn from [part * id, part * (id + 1)], truncated. */
+/**
+ * sysbench gives each thread its own part of the table: values are drawn from [part * id, part * (id + 1)], truncated.
+ */
 function ownPart(context: Context): (random: Random, id: number) => number {
   const { draw, tableSize, sessions } = context;
   const part = tableSize / sessions;
   return (random, id) => draw(random, Math.floor(part * id), Math.floor(part * id + part));
 }
 
-function single(context: Context, list: OpList): Plan {
+function single(_context: Context, list: OpList): Plan {
   return { templates: list.templates, tables: 1, ops: list.ops, transaction: false, readOnly: true };
 }
 
@@ -28,10 +30,15 @@ const selectRandomPoints: Workload = {
     const list = onFirstTable(context);
     const value = ownPart(context);
     const count = context.options.random_points;
-    list.group(randomPoints(count), 1, (actor, statement) => {
-      actor.expected = -1;
-      for (let i = 0; i < count; i++) statement.setInt(i, value(actor.random, actor.id));
-    }, checks.wholeRows);
+    list.group(
+      randomPoints(count),
+      1,
+      (actor, statement) => {
+        actor.expected = -1;
+        for (let i = 0; i < count; i++) statement.setInt(i, value(actor.random, actor.id));
+      },
+      checks.wholeRows,
+    );
     return single(context, list);
   },
 };
@@ -42,14 +49,19 @@ const selectRandomRanges: Workload = {
     const list = onFirstTable(context);
     const value = ownPart(context);
     const { number_of_ranges: count, delta } = context.options;
-    list.group(randomRanges(count), 1, (actor, statement) => {
-      actor.expected = 1;
-      for (let i = 0; i < count; i++) {
-        const from = value(actor.random, actor.id);
-        statement.setInt(2 * i, from);
-        statement.setInt(2 * i + 1, from + delta);
-      }
-    }, (rows: Value[][]) => checks.number(rows));
+    list.group(
+      randomRanges(count),
+      1,
+      (actor, statement) => {
+        actor.expected = 1;
+        for (let i = 0; i < count; i++) {
+          const from = value(actor.random, actor.id);
+          statement.setInt(2 * i, from);
+          statement.setInt(2 * i + 1, from + delta);
+        }
+      },
+      (rows: Value[][]) => checks.number(rows),
+    );
     return single(context, list);
   },
 };
@@ -60,7 +72,8 @@ const BULK_BYTES = 512 * 1024;
 const insertion = ({ id, memory }: Actor): string => `INSERT INTO sbtest${id + 1} VALUES${memory.buffer.join(",")}`;
 
 /**
- * Each session fills a table of its own, (id, k), with rising ids. An event is one buffered row; when the buffer is full the
+ * Each session fills a table of its own, (id, k), with rising ids. An event is one buffered row; when the buffer is
+ * full the
  * next event sends it. So the events per second are rows per second, and their latency percentiles mean nothing.
  */
 const bulkInsert: Workload = {
@@ -71,24 +84,26 @@ const bulkInsert: Workload = {
       tables: 0,
       transaction: false,
       readOnly: false,
-      ops: [{
-        kind: "write",
-        send(actor) {
-          const { memory } = actor;
-          const id = ++memory.next;
-          const row = `(${id},${id})`;
-          actor.expected = memory.buffer.length;
-          if (memory.bytes + row.length + 1 <= BULK_BYTES) {
-            memory.buffer.push(row);
-            memory.bytes += row.length + 1;
-            return false;
-          }
-          actor.text(insertion(actor));
-          memory.buffer = [row];
-          memory.bytes = row.length + 1;
-          return true;
+      ops: [
+        {
+          kind: "write",
+          send(actor) {
+            const { memory } = actor;
+            const id = ++memory.next;
+            const row = `(${id},${id})`;
+            actor.expected = memory.buffer.length;
+            if (memory.bytes + row.length + 1 <= BULK_BYTES) {
+              memory.buffer.push(row);
+              memory.bytes += row.length + 1;
+              return false;
+            }
+            actor.text(insertion(actor));
+            memory.buffer = [row];
+            memory.bytes = row.length + 1;
+            return true;
+          },
         },
-      }],
+      ],
       // Rows of an earlier window are there already: go on after them.
       async start(actor, ask) {
         const rows = await ask(`SELECT COALESCE(MAX(id), 0) FROM sbtest${actor.id + 1}`);
@@ -104,4 +119,8 @@ const bulkInsert: Workload = {
   },
 };
 
-export const others = { select_random_points: selectRandomPoints, select_random_ranges: selectRandomRanges, bulk_insert: bulkInsert } satisfies Record<string, Workload>;
+export const others = {
+  select_random_points: selectRandomPoints,
+  select_random_ranges: selectRandomRanges,
+  bulk_insert: bulkInsert,
+} satisfies Record<string, Workload>;

@@ -9,8 +9,8 @@ import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import grpc from "@grpc/grpc-js";
-import * as sdkServer from "@pulumi/pulumi/automation/server.js";
 import * as pulumi from "@pulumi/pulumi";
+import * as sdkServer from "@pulumi/pulumi/automation/server.js";
 import services from "@pulumi/pulumi/proto/language_grpc_pb.js";
 import language from "@pulumi/pulumi/proto/language_pb.js";
 
@@ -21,14 +21,18 @@ type RunResponse = InstanceType<typeof language.RunResponse>;
 async function load(request: RunRequest): Promise<unknown> {
   const info = request.getInfo();
   const directory = info?.getProgramDirectory() ?? request.getPwd();
-  const module: Record<string, unknown> = await import(pathToFileURL(join(directory, info?.getEntryPoint() ?? "")).href);
+  const module: Record<string, unknown> = await import(
+    pathToFileURL(join(directory, info?.getEntryPoint() ?? "")).href
+  );
   const exported = "default" in module ? module["default"] : { ...module };
   return typeof exported === "function" ? await exported() : exported;
 }
 
 /** The SDK keeps this class out of its type declarations. */
 const { LanguageServer } = sdkServer as unknown as {
-  LanguageServer: new (program: () => Promise<unknown>) => {
+  LanguageServer: new (
+    program: () => Promise<unknown>,
+  ) => {
     program: () => Promise<unknown>;
     run(call: { request: RunRequest }, callback: Callback<RunResponse>): void;
     getPluginInfo(call: unknown, callback: Callback<unknown>): void;
@@ -50,7 +54,8 @@ class NodeLanguageHost extends LanguageServer {
       answered = true;
       const failed = new language.RunResponse();
       // What the SDK has logged already isn't said again by an engine that is told to bail out.
-      const answer = error && (pulumi.log.hasErrors() ? failed.setBail(true) : failed.setError(error.message ?? String(error)));
+      const answer =
+        error && (pulumi.log.hasErrors() ? failed.setBail(true) : failed.setError(error.message ?? String(error)));
       callback(null, answer || response);
       // The engine ends this process with a signal, which leaves no time to keep what was compiled.
       flushCompileCache();

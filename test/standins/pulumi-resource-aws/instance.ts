@@ -1,9 +1,12 @@
-/** An instance lives twice: in moto, which knows subnets, images, keys and groups, and as a node on this machine, which boots. */
+/**
+ * An instance lives twice: in moto, which knows subnets, images, keys and groups, and as a node on this machine, which
+ * boots.
+ */
 import * as sdk from "@aws-sdk/client-ec2";
-import { orGone, retag, tagged, tagsOf } from "./client.ts";
-import { between, oneOf, open, type Call, type Kind } from "./kind.ts";
-import { lab, labName, labNodes } from "./lab.ts";
 import { isObject, type Value, type Values } from "../pulumi-resource-command/values.ts";
+import { orGone, retag, tagged, tagsOf } from "./client.ts";
+import { between, type Call, type Kind, oneOf, open } from "./kind.ts";
+import { lab, labName, labNodes } from "./lab.ts";
 
 interface Inputs {
   ami: string;
@@ -13,7 +16,13 @@ interface Inputs {
   vpcSecurityGroupIds?: string[];
   userData?: string;
   tags?: Record<string, string>;
-  rootBlockDevice?: { volumeSize?: number; volumeType?: string; iops?: number; throughput?: number; tags?: Record<string, string> };
+  rootBlockDevice?: {
+    volumeSize?: number;
+    volumeType?: string;
+    iops?: number;
+    throughput?: number;
+    tags?: Record<string, string>;
+  };
   metadataOptions?: { httpTokens?: "required" | "optional" };
 }
 
@@ -35,64 +44,133 @@ const any = (): undefined => undefined;
 
 export const instance: Kind = {
   required: [],
-  optional: ["ami", "instanceType", "subnetId", "vpcSecurityGroupIds", "keyName", "userData", "metadataOptions", "rootBlockDevice", "creditSpecification", "instanceMarketOptions", "tags"],
+  optional: [
+    "ami",
+    "instanceType",
+    "subnetId",
+    "vpcSecurityGroupIds",
+    "keyName",
+    "userData",
+    "metadataOptions",
+    "rootBlockDevice",
+    "creditSpecification",
+    "instanceMarketOptions",
+    "tags",
+  ],
   rules: {
-    metadataOptions: nested({ httpEndpoint: oneOf("enabled", "disabled"), httpTokens: oneOf("optional", "required"), httpPutResponseHopLimit: between(1, 64) }),
-    rootBlockDevice: nested({
-      volumeType: oneOf("standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"), volumeSize: between(1, 65_536), iops: between(100, 256_000), throughput: between(125, 2000),
-      encrypted: oneOf(true, false), deleteOnTermination: oneOf(true, false), tags: any,
+    metadataOptions: nested({
+      httpEndpoint: oneOf("enabled", "disabled"),
+      httpTokens: oneOf("optional", "required"),
+      httpPutResponseHopLimit: between(1, 64),
     }),
-    creditSpecification: (value, inputs) => nested({ cpuCredits: oneOf("standard", "unlimited") })(value) ??
-      (/^t\d/.test(String(inputs["instanceType"])) ? undefined : `The ${String(inputs["instanceType"])} instance type does not support specifying CpuCredits.`),
+    rootBlockDevice: nested({
+      volumeType: oneOf("standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"),
+      volumeSize: between(1, 65_536),
+      iops: between(100, 256_000),
+      throughput: between(125, 2000),
+      encrypted: oneOf(true, false),
+      deleteOnTermination: oneOf(true, false),
+      tags: any,
+    }),
+    creditSpecification: (value, inputs) =>
+      nested({ cpuCredits: oneOf("standard", "unlimited") })(value) ??
+      (/^t\d/.test(String(inputs["instanceType"]))
+        ? undefined
+        : `The ${String(inputs["instanceType"])} instance type does not support specifying CpuCredits.`),
     instanceMarketOptions: nested({ marketType: oneOf("spot", "capacity-block"), spotOptions: any }),
-    userData: (value) => (Buffer.byteLength(String(value)) <= 16_384 ? undefined : "expected length of user_data to be in the range (0 - 16384)"),
+    userData: (value) =>
+      Buffer.byteLength(String(value)) <= 16_384
+        ? undefined
+        : "expected length of user_data to be in the range (0 - 16384)",
   },
   replaced: ["ami", "subnetId", "keyName", "instanceMarketOptions", "rootBlockDevice.encrypted"],
-  computed: ["arn", "privateIp", "publicIp", "privateDns", "publicDns", "instanceState", "availabilityZone", "primaryNetworkInterfaceId"],
+  computed: [
+    "arn",
+    "privateIp",
+    "publicIp",
+    "privateDns",
+    "publicDns",
+    "instanceState",
+    "availabilityZone",
+    "primaryNetworkInterfaceId",
+  ],
 
   async create(inputs, call) {
     const given = open<Inputs>(inputs);
     const name = given.tags?.["Name"] ?? call.name;
     if (oneNamed(name, "MESHBENCH_STANDIN_NO_CAPACITY"))
-      throw new Error(`creating EC2 Instance: operation error EC2: RunInstances, InsufficientInstanceCapacity: We currently do not have sufficient ${given.instanceType} capacity in the Availability Zone you requested.`);
+      throw new Error(
+        `creating EC2 Instance: operation error EC2: RunInstances, InsufficientInstanceCapacity: We currently do not have sufficient ${given.instanceType} capacity in the Availability Zone you requested.`,
+      );
     await requireImage(given.ami, call);
-    const made = await call.ec2.send(new sdk.RunInstancesCommand({
-      MinCount: 1, MaxCount: 1, ImageId: given.ami, InstanceType: given.instanceType as sdk._InstanceType, SubnetId: given.subnetId,
-      ...(given.keyName === undefined ? {} : { KeyName: given.keyName }), SecurityGroupIds: given.vpcSecurityGroupIds ?? [],
-      UserData: Buffer.from(given.userData ?? "").toString("base64"), ...tagged("instance", given.tags),
-      MetadataOptions: { HttpTokens: given.metadataOptions?.httpTokens ?? "optional" },
-    }));
+    const made = await call.ec2.send(
+      new sdk.RunInstancesCommand({
+        MinCount: 1,
+        MaxCount: 1,
+        ImageId: given.ami,
+        InstanceType: given.instanceType as sdk._InstanceType,
+        SubnetId: given.subnetId,
+        ...(given.keyName === undefined ? {} : { KeyName: given.keyName }),
+        SecurityGroupIds: given.vpcSecurityGroupIds ?? [],
+        UserData: Buffer.from(given.userData ?? "").toString("base64"),
+        ...tagged("instance", given.tags),
+        MetadataOptions: { HttpTokens: given.metadataOptions?.httpTokens ?? "optional" },
+      }),
+    );
     const one = made.Instances?.[0];
     const id = one?.InstanceId ?? "";
     const node = await boot(name, given, call).catch(async (error: unknown) => {
       await call.ec2.send(new sdk.TerminateInstancesCommand({ InstanceIds: [id] }));
       throw error;
     });
-    return { id, outputs: {
-      ...inputs, arn: `arn:aws:ec2:${call.region}::instance/${id}`, privateIp: node.address, publicIp: node.address, privateDns: "", publicDns: "",
-      instanceState: "running", availabilityZone: one?.Placement?.AvailabilityZone ?? "", primaryNetworkInterfaceId: one?.NetworkInterfaces?.[0]?.NetworkInterfaceId ?? "",
-    } };
+    return {
+      id,
+      outputs: {
+        ...inputs,
+        arn: `arn:aws:ec2:${call.region}::instance/${id}`,
+        privateIp: node.address,
+        publicIp: node.address,
+        privateDns: "",
+        publicDns: "",
+        instanceState: "running",
+        availabilityZone: one?.Placement?.AvailabilityZone ?? "",
+        primaryNetworkInterfaceId: one?.NetworkInterfaces?.[0]?.NetworkInterfaceId ?? "",
+      },
+    };
   },
 
   async read(id, state, { ec2 }) {
     const one = await described(ec2, id);
     if (!one) return undefined;
-    return { ...state, instanceType: one.InstanceType ?? "", instanceState: one.State?.Name ?? "", tags: tagsOf(one.Tags) };
+    return {
+      ...state,
+      instanceType: one.InstanceType ?? "",
+      instanceState: one.State?.Name ?? "",
+      tags: tagsOf(one.Tags),
+    };
   },
 
   async update(id, inputs, state, call) {
-    const after = open<Inputs>(inputs), before = open<Inputs>(state);
+    const after = open<Inputs>(inputs),
+      before = open<Inputs>(state);
     const disk = (given: Inputs): number => given.rootBlockDevice?.volumeSize ?? 8;
-    if (disk(after) < disk(before)) throw new Error(`updating EC2 Instance (${id}) volume: InvalidParameterValue: New size cannot be smaller than existing size`);
+    if (disk(after) < disk(before))
+      throw new Error(
+        `updating EC2 Instance (${id}) volume: InvalidParameterValue: New size cannot be smaller than existing size`,
+      );
     await retag(call.ec2, id, state["tags"], inputs["tags"]);
     if (JSON.stringify(after.vpcSecurityGroupIds) !== JSON.stringify(before.vpcSecurityGroupIds))
-      await call.ec2.send(new sdk.ModifyInstanceAttributeCommand({ InstanceId: id, Groups: after.vpcSecurityGroupIds ?? [] }));
+      await call.ec2.send(
+        new sdk.ModifyInstanceAttributeCommand({ InstanceId: id, Groups: after.vpcSecurityGroupIds ?? [] }),
+      );
     const name = before.tags?.["Name"] ?? call.name;
     if (after.instanceType !== before.instanceType || after.userData !== before.userData) {
       // What EC2 does to an instance for either: stop, change, start. The disk stays.
       await call.ec2.send(new sdk.StopInstancesCommand({ InstanceIds: [id] }));
       await lab(["node", "stop", "--lab", labName(), "--name", name], call.log);
-      await call.ec2.send(new sdk.ModifyInstanceAttributeCommand({ InstanceId: id, InstanceType: { Value: after.instanceType } }));
+      await call.ec2.send(
+        new sdk.ModifyInstanceAttributeCommand({ InstanceId: id, InstanceType: { Value: after.instanceType } }),
+      );
       await call.ec2.send(new sdk.StartInstancesCommand({ InstanceIds: [id] }));
       await lab(["node", "start", "--lab", labName(), "--name", name], call.log);
     }
@@ -108,7 +186,10 @@ export const instance: Kind = {
 
 async function requireImage(ami: string, { ec2 }: Call): Promise<void> {
   const found = await orGone(ec2.send(new sdk.DescribeImagesCommand({ ImageIds: [ami] })));
-  if (!found?.Images?.length) throw new Error(`creating EC2 Instance: operation error EC2: RunInstances, InvalidAMIID.NotFound: The image id '[${ami}]' does not exist`);
+  if (!found?.Images?.length)
+    throw new Error(
+      `creating EC2 Instance: operation error EC2: RunInstances, InvalidAMIID.NotFound: The image id '[${ami}]' does not exist`,
+    );
 }
 
 async function described(ec2: sdk.EC2Client, id: string): Promise<sdk.Instance | undefined> {
@@ -117,13 +198,23 @@ async function described(ec2: sdk.EC2Client, id: string): Promise<sdk.Instance |
   return one && !["terminated", "shutting-down"].includes(one.State?.Name ?? "") ? one : undefined;
 }
 
-/** Boots the node with the instance's user data; what AWS would have at the same name from before is not ours to reuse. */
+/**
+ * Boots the node with the instance's user data; what AWS would have at the same name from before is not ours to reuse.
+ */
 async function boot(name: string, given: Inputs, { log }: Call): Promise<{ address: string }> {
   const { site, project, stack, owner, expires, run } = given.tags ?? {};
-  if (site === undefined) throw new Error(`instance ${name} has no tag "site", by which this stand-in chooses the laboratory's site`);
-  const labels = Object.fromEntries(Object.entries({ project, stack, owner, expires, run }).filter(([, value]) => value !== undefined));
+  if (site === undefined)
+    throw new Error(`instance ${name} has no tag "site", by which this stand-in chooses the laboratory's site`);
+  const labels = Object.fromEntries(
+    Object.entries({ project, stack, owner, expires, run }).filter(([, value]) => value !== undefined),
+  );
   const node = await lab<{ address: string }>(["node", "create"], log, {
-    lab: labName(), site, name, labels, timeoutSeconds: 180, ...(given.userData === undefined ? {} : { userData: given.userData }),
+    lab: labName(),
+    site,
+    name,
+    labels,
+    timeoutSeconds: 180,
+    ...(given.userData === undefined ? {} : { userData: given.userData }),
   });
   if (oneNamed(name, "MESHBENCH_STANDIN_SILENT")) await lab(["node", "kill", "--lab", labName(), "--name", name], log);
   return node;
@@ -140,15 +231,30 @@ export const eipAssociation: Kind = {
     const one = await described(ec2, instanceId);
     const name = tagsOf(one?.Tags)["Name"];
     const node = (await labNodes(log)).find((candidate) => candidate.name === name);
-    if (!one || !node) throw new Error(`associating EC2 EIP (${allocationId}): InvalidInstanceID.NotFound: The instance ID '${instanceId}' does not exist`);
-    // In a VPC an address moves to its new instance by itself; moto wants to be told, and keeps it with a terminated one.
-    const made = await ec2.send(new sdk.AssociateAddressCommand({ AllocationId: allocationId, InstanceId: instanceId, AllowReassociation: true }));
-    return { id: made.AssociationId ?? "", outputs: { ...inputs, publicIp: node.address, privateIpAddress: node.address, networkInterfaceId: "" } };
+    if (!one || !node)
+      throw new Error(
+        `associating EC2 EIP (${allocationId}): InvalidInstanceID.NotFound: The instance ID '${instanceId}' does not exist`,
+      );
+    // In a VPC an address moves to its new instance by itself; moto wants to be told, and keeps it with a terminated
+    // one.
+    const made = await ec2.send(
+      new sdk.AssociateAddressCommand({ AllocationId: allocationId, InstanceId: instanceId, AllowReassociation: true }),
+    );
+    return {
+      id: made.AssociationId ?? "",
+      outputs: { ...inputs, publicIp: node.address, privateIpAddress: node.address, networkInterfaceId: "" },
+    };
   },
   async read(id, state, { ec2 }) {
-    const found = await orGone(ec2.send(new sdk.DescribeAddressesCommand({ AllocationIds: [String(state["allocationId"])] })));
+    const found = await orGone(
+      ec2.send(new sdk.DescribeAddressesCommand({ AllocationIds: [String(state["allocationId"])] })),
+    );
     const one = found?.Addresses?.[0];
-    return one?.AssociationId === id && (await described(ec2, String((state as Values)["instanceId"]))) ? state : undefined;
+    return one?.AssociationId === id && (await described(ec2, String((state as Values)["instanceId"])))
+      ? state
+      : undefined;
   },
-  async remove(id, _state, { ec2 }) { await orGone(ec2.send(new sdk.DisassociateAddressCommand({ AssociationId: id }))); },
+  async remove(id, _state, { ec2 }) {
+    await orGone(ec2.send(new sdk.DisassociateAddressCommand({ AssociationId: id })));
+  },
 };

@@ -1,4 +1,7 @@
-/** What the stand-in knows of a resource type: which inputs it takes, what a change of one does, and how it lives in moto. */
+/**
+ * What the stand-in knows of a resource type: which inputs it takes, what a change of one does, and how it lives in
+ * moto.
+ */
 import type { EC2Client } from "@aws-sdk/client-ec2";
 import type { Log } from "../pulumi-resource-command/log.ts";
 import { isObject, plain, unknown, type Value, type Values } from "../pulumi-resource-command/values.ts";
@@ -10,7 +13,10 @@ export interface Call {
   log: Log;
 }
 
-export interface Made { id: string; outputs: Values }
+export interface Made {
+  id: string;
+  outputs: Values;
+}
 
 export interface Kind {
   required: string[];
@@ -28,16 +34,26 @@ export interface Kind {
   remove(id: string, state: Values, call: Call): Promise<void>;
 }
 
-export interface Failure { property: string; reason: string }
+export interface Failure {
+  property: string;
+  reason: string;
+}
 
 export function check(type: string, kind: Kind, inputs: Values): Failure[] {
   const failures: Failure[] = [];
   const known = [...kind.required, ...kind.optional];
   for (const key of kind.required)
-    if (inputs[key] === undefined || inputs[key] === null) failures.push({ property: key, reason: `Missing required argument. The argument "${key}" is required, but no definition was found.` });
+    if (inputs[key] === undefined || inputs[key] === null)
+      failures.push({
+        property: key,
+        reason: `Missing required argument. The argument "${key}" is required, but no definition was found.`,
+      });
   for (const [key, value] of Object.entries(inputs)) {
     if (key === "version" || key.startsWith("__") || value === null || value === undefined) continue;
-    if (!known.includes(key)) { failures.push({ property: key, reason: `"${key}" is no argument that this stand-in knows for ${type}` }); continue; }
+    if (!known.includes(key)) {
+      failures.push({ property: key, reason: `"${key}" is no argument that this stand-in knows for ${type}` });
+      continue;
+    }
     const given = plain(value);
     const reason = holdsUnknown(given) ? undefined : kind.rules?.[key]?.(given, inputs);
     if (reason !== undefined) failures.push({ property: key, reason });
@@ -50,11 +66,19 @@ export function holdsUnknown(value: Value): boolean {
   return isObject(value) ? Object.values(value).some(holdsUnknown) : value === unknown;
 }
 
-export const oneOf = (...allowed: (string | number | boolean)[]) => (value: Value): string | undefined =>
-  allowed.includes(value as string) ? undefined : `expected to be one of ${JSON.stringify(allowed)}, got ${JSON.stringify(value)}`;
+export const oneOf =
+  (...allowed: (string | number | boolean)[]) =>
+  (value: Value): string | undefined =>
+    allowed.includes(value as string)
+      ? undefined
+      : `expected to be one of ${JSON.stringify(allowed)}, got ${JSON.stringify(value)}`;
 
-export const between = (low: number, high: number) => (value: Value): string | undefined =>
-  typeof value === "number" && value >= low && value <= high ? undefined : `expected to be in the range (${low} - ${high}), got ${JSON.stringify(value)}`;
+export const between =
+  (low: number, high: number) =>
+  (value: Value): string | undefined =>
+    typeof value === "number" && value >= low && value <= high
+      ? undefined
+      : `expected to be in the range (${low} - ${high}), got ${JSON.stringify(value)}`;
 
 export function isCidr(value: Value): string | undefined {
   const m = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\/(\d+)$/.exec(String(value));

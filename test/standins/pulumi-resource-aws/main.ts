@@ -1,6 +1,8 @@
 /**
- * A stand-in for the vendor's plugin of the Pulumi package `aws`, for tests without an account: what it keeps is in a moto
- * server, and every instance boots as a node on this machine. It never speaks with AWS. Which rules it has, and from where:
+ * A stand-in for the vendor's plugin of the Pulumi package `aws`, for tests without an account: what it keeps is in a
+ * moto
+ * server, and every instance boots as a node on this machine. It never speaks with AWS. Which rules it has, and from
+ * where:
  * RULES.md. It is put on PATH by tests only.
  *
  * Environment: AWS_ENDPOINT_URL (moto), MESHBENCH_STANDIN_LAB.

@@ -1,16 +1,16 @@
+import type { EC2Client } from "@aws-sdk/client-ec2";
 import grpc from "@grpc/grpc-js";
-import empty from "google-protobuf/google/protobuf/empty_pb.js";
-import struct from "google-protobuf/google/protobuf/struct_pb.js";
 import plugin from "@pulumi/pulumi/proto/plugin_pb.js";
 import provider from "@pulumi/pulumi/proto/provider_pb.js";
-import type { EC2Client } from "@aws-sdk/client-ec2";
+import empty from "google-protobuf/google/protobuf/empty_pb.js";
+import struct from "google-protobuf/google/protobuf/struct_pb.js";
 import { changes } from "../pulumi-resource-command/diff.ts";
 import { EngineLog } from "../pulumi-resource-command/log.ts";
 import { plainObject, unknown, type Values } from "../pulumi-resource-command/values.ts";
 import { connect } from "./client.ts";
 import { getAmi } from "./images.ts";
 import { eipAssociation, instance } from "./instance.ts";
-import { check, type Call, type Kind } from "./kind.ts";
+import { type Call, check, type Kind } from "./kind.ts";
 import { eip, internetGateway, route, routeTable, routeTableAssociation, subnet, vpc } from "./network.ts";
 import { egressRule, ingressRule, keyPair, securityGroup } from "./security.ts";
 
@@ -43,16 +43,23 @@ function resourceOf(urn: string): { type: string; name: string; kind: Kind } {
   const [, , types = "", name = ""] = urn.split("::");
   const type = types.split("$").pop() ?? "";
   const kind = KINDS[type];
-  if (!kind) throw new Error(`${type} is not supported by this stand-in for the vendor's AWS plugin; install the vendor's`);
+  if (!kind)
+    throw new Error(`${type} is not supported by this stand-in for the vendor's AWS plugin; install the vendor's`);
   return { type, name, kind };
 }
 
 /** What the user told the engine to ignore keeps what it was. */
 function ignoring(news: Values, olds: Values, ignored: string[]): Values {
-  return { ...news, ...Object.fromEntries(ignored.filter((key) => Object.hasOwn(olds, key)).map((key) => [key, olds[key] ?? null])) };
+  return {
+    ...news,
+    ...Object.fromEntries(ignored.filter((key) => Object.hasOwn(olds, key)).map((key) => [key, olds[key] ?? null])),
+  };
 }
 
-/** The engine's gRPC service `pulumirpc.ResourceProvider`, as far as sites of kind aws need it. One per explicit provider, hence per region. */
+/**
+ * The engine's gRPC service `pulumirpc.ResourceProvider`, as far as sites of kind aws need it. One per explicit
+ * provider, hence per region.
+ */
 export class AwsProvider {
   #log: EngineLog | undefined;
   #region = "";
@@ -72,12 +79,20 @@ export class AwsProvider {
     const methods: Record<string, Handler> = {
       configure: async (request: InstanceType<typeof provider.ConfigureRequest>) => {
         this.#region = String(plainObject(read(request.getArgs()))["region"] ?? "");
-        return new provider.ConfigureResponse().setAcceptsecrets(true).setSupportspreview(true).setAcceptresources(true).setAcceptoutputs(true);
+        return new provider.ConfigureResponse()
+          .setAcceptsecrets(true)
+          .setSupportspreview(true)
+          .setAcceptresources(true)
+          .setAcceptoutputs(true);
       },
       checkConfig: async (request: InstanceType<typeof provider.CheckRequest>) => {
         const response = new provider.CheckResponse().setInputs(request.getNews());
         if (read(request.getNews())["region"] === undefined)
-          response.addFailures(new provider.CheckFailure().setProperty("region").setReason("Invalid provider configuration: the region is missing"));
+          response.addFailures(
+            new provider.CheckFailure()
+              .setProperty("region")
+              .setReason("Invalid provider configuration: the region is missing"),
+          );
         return response;
       },
       diffConfig: async () => new provider.DiffResponse().setChanges(provider.DiffResponse.DiffChanges.DIFF_NONE),
@@ -101,7 +116,8 @@ export class AwsProvider {
   }
 
   async #invoke(request: InstanceType<typeof provider.InvokeRequest>) {
-    if (request.getTok() !== "aws:ec2/getAmi:getAmi") throw new Error(`${request.getTok()} is not supported by this stand-in for the vendor's AWS plugin`);
+    if (request.getTok() !== "aws:ec2/getAmi:getAmi")
+      throw new Error(`${request.getTok()} is not supported by this stand-in for the vendor's AWS plugin`);
     this.#client ??= connect(this.#region);
     return new provider.InvokeResponse().setReturn(write(await getAmi(read(request.getArgs()), this.#client)));
   }
@@ -109,8 +125,11 @@ export class AwsProvider {
   async #check(request: InstanceType<typeof provider.CheckRequest>) {
     const { type, kind } = resourceOf(request.getUrn());
     const failures = check(type, kind, read(request.getNews()));
-    return new provider.CheckResponse().setInputs(request.getNews())
-      .setFailuresList(failures.map(({ property, reason }) => new provider.CheckFailure().setProperty(property).setReason(reason)));
+    return new provider.CheckResponse()
+      .setInputs(request.getNews())
+      .setFailuresList(
+        failures.map(({ property, reason }) => new provider.CheckFailure().setProperty(property).setReason(reason)),
+      );
   }
 
   async #diff(request: InstanceType<typeof provider.DiffRequest>) {
@@ -118,12 +137,20 @@ export class AwsProvider {
     const olds = read(request.getOldInputs());
     const found = changes(olds, ignoring(read(request.getNews()), olds, request.getIgnorechangesList()));
     const { DIFF_SOME, DIFF_NONE } = provider.DiffResponse.DiffChanges;
-    const response = new provider.DiffResponse().setHasdetaileddiff(true).setChanges(found.size > 0 ? DIFF_SOME : DIFF_NONE);
+    const response = new provider.DiffResponse()
+      .setHasdetaileddiff(true)
+      .setChanges(found.size > 0 ? DIFF_SOME : DIFF_NONE);
     const { Kind: Change } = provider.PropertyDiff;
     for (const [path, change] of found) {
       const top = path.split(/[.[]/)[0] ?? path;
-      const replace = kind.update === undefined || kind.replaced.some((one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`));
-      const which = { add: replace ? Change.ADD_REPLACE : Change.ADD, delete: replace ? Change.DELETE_REPLACE : Change.DELETE, update: replace ? Change.UPDATE_REPLACE : Change.UPDATE }[change];
+      const replace =
+        kind.update === undefined ||
+        kind.replaced.some((one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`));
+      const which = {
+        add: replace ? Change.ADD_REPLACE : Change.ADD,
+        delete: replace ? Change.DELETE_REPLACE : Change.DELETE,
+        update: replace ? Change.UPDATE_REPLACE : Change.UPDATE,
+      }[change];
       response.getDetaileddiffMap().set(path, new provider.PropertyDiff().setKind(which).setInputdiff(true));
       if (replace) response.addReplaces(path);
       response.addDiffs(top);
@@ -147,7 +174,9 @@ export class AwsProvider {
     const now = await kind.read(request.getId(), read(request.getProperties()), this.#call(request.getUrn(), name));
     if (now === undefined) return new provider.ReadResponse().setId("");
     // What changed behind our back becomes an input, so that the next run puts it right.
-    const inputs = Object.fromEntries(Object.entries(read(request.getInputs())).map(([key, value]) => [key, now[key] ?? value]));
+    const inputs = Object.fromEntries(
+      Object.entries(read(request.getInputs())).map(([key, value]) => [key, now[key] ?? value]),
+    );
     return new provider.ReadResponse().setId(request.getId()).setProperties(write(now)).setInputs(write(inputs));
   }
 
@@ -155,8 +184,11 @@ export class AwsProvider {
     const { kind, name } = resourceOf(request.getUrn());
     const olds = read(request.getOlds());
     const inputs = ignoring(read(request.getNews()), olds, request.getIgnorechangesList());
-    if (request.getPreview() || !kind.update) return new provider.UpdateResponse().setProperties(write({ ...olds, ...inputs }));
-    return new provider.UpdateResponse().setProperties(write(await kind.update(request.getId(), inputs, olds, this.#call(request.getUrn(), name))));
+    if (request.getPreview() || !kind.update)
+      return new provider.UpdateResponse().setProperties(write({ ...olds, ...inputs }));
+    return new provider.UpdateResponse().setProperties(
+      write(await kind.update(request.getId(), inputs, olds, this.#call(request.getUrn(), name))),
+    );
   }
 
   async #delete(request: InstanceType<typeof provider.DeleteRequest>) {

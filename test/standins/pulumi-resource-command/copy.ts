@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { posix } from "node:path";
 import type { SFTPWrapper, Stats } from "ssh2";
 import type { Log } from "./log.ts";
-import { dial, type Connection } from "./ssh.ts";
+import { type Connection, dial } from "./ssh.ts";
 import type { Source } from "./values.ts";
 
 const noSuchFile = 2; // SSH_FX_NO_SUCH_FILE
@@ -93,8 +93,10 @@ export async function copyToRemote(
       client.once("close", () => reject(new Error("connection lost")));
       client.sftp((error, sftp) => {
         if (error) return reject(error);
-        (source.kind === "text" ? copyText(sftp, source.text, remotePath) : copyPath(sftp, source.path, remotePath))
-          .then(resolve, reject);
+        (source.kind === "text"
+          ? copyText(sftp, source.text, remotePath)
+          : copyPath(sftp, source.path, remotePath)
+        ).then(resolve, reject);
       });
     });
   } finally {

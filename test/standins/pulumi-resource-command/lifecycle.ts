@@ -27,7 +27,12 @@ function withoutNulls(values: Values): Values {
   );
 }
 
-async function run(command: Value | undefined, inputs: Values, previous: CommandOutputs, call: Call): Promise<CommandOutputs> {
+async function run(
+  command: Value | undefined,
+  inputs: Values,
+  previous: CommandOutputs,
+  call: Call,
+): Promise<CommandOutputs> {
   if (typeof command !== "string") return previous;
   const opened = withoutNulls(plainObject(inputs));
   // Loaded when first needed: ssh2 takes longer to load than the rest of this program.
@@ -63,7 +68,8 @@ export async function create(inputs: Values, call: Call): Promise<{ id: string; 
 export async function update(inputs: Values, state: Values, call: Call): Promise<Values> {
   const [news, olds] = [plainObject(inputs), plainObject(state)];
   if (call.type === "command:remote:CopyToRemote") {
-    const changed = news["remotePath"] !== olds["remotePath"] ||
+    const changed =
+      news["remotePath"] !== olds["remotePath"] ||
       assetSource(news["source"])?.hash !== assetSource(olds["source"])?.hash;
     if (changed && !call.preview) await copy(inputs, call);
     return inputs;

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
-import type { Log } from "./log.ts";
-import { Output, type Logging } from "./output.ts";
 import { endTree } from "../../../tools/processes.ts";
+import type { Log } from "./log.ts";
+import { type Logging, Output } from "./output.ts";
 
 export interface LocalInputs {
   stdin?: string;
@@ -19,7 +19,10 @@ export interface CommandOutputs {
 }
 
 /** The outputs of the last run, as the next one sees them in its environment. */
-export function previousOutputEnvironment(wanted: boolean | undefined, previous: CommandOutputs): Record<string, string> {
+export function previousOutputEnvironment(
+  wanted: boolean | undefined,
+  previous: CommandOutputs,
+): Record<string, string> {
   if (wanted === false) return {};
   return {
     ...(previous.stdout !== "" && { PULUMI_COMMAND_STDOUT: previous.stdout }),
@@ -29,7 +32,11 @@ export function previousOutputEnvironment(wanted: boolean | undefined, previous:
 
 function exitReason(code: number | null, signal: NodeJS.Signals | null): string {
   if (signal === null) return `exit status ${code}`;
-  const names: Partial<Record<NodeJS.Signals, string>> = { SIGKILL: "killed", SIGTERM: "terminated", SIGINT: "interrupt" };
+  const names: Partial<Record<NodeJS.Signals, string>> = {
+    SIGKILL: "killed",
+    SIGTERM: "terminated",
+    SIGINT: "interrupt",
+  };
   return `signal: ${names[signal] ?? `signal ${constants.signals[signal]}`}`;
 }
 
@@ -82,5 +89,7 @@ export async function runLocal(
 
 function spawnReason(error: NodeJS.ErrnoException, program: string, dir: string | undefined): string {
   if (error.code !== "ENOENT") return error.message;
-  return dir === undefined ? `exec: ${JSON.stringify(program)}: executable file not found` : `chdir ${dir}: no such file or directory`;
+  return dir === undefined
+    ? `exec: ${JSON.stringify(program)}: executable file not found`
+    : `chdir ${dir}: no such file or directory`;
 }

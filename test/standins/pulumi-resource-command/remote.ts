@@ -2,8 +2,8 @@ import type { Client, ClientChannel } from "ssh2";
 import type { CommandOutputs } from "./local.ts";
 import { previousOutputEnvironment } from "./local.ts";
 import type { Log } from "./log.ts";
-import { Output, type Logging } from "./output.ts";
-import { dial, type Connection } from "./ssh.ts";
+import { type Logging, Output } from "./output.ts";
+import { type Connection, dial } from "./ssh.ts";
 
 export interface RemoteInputs {
   connection: Connection;
@@ -19,14 +19,21 @@ interface Internals {
     env(channel: number, key: string, value: string, wantReply: boolean): void;
     exec(channel: number, command: string, wantReply: boolean): void;
   };
-  _chanMgr: { _channels: Record<number, { outgoing: { id: number }; _callbacks: ((failed: unknown) => void)[] } | number> };
+  _chanMgr: {
+    _channels: Record<number, { outgoing: { id: number }; _callbacks: ((failed: unknown) => void)[] } | number>;
+  };
 }
 
 /**
  * Starts a command with environment variables. ssh2 sends them without waiting for the server's
  * answer; the vendor's plugin waits, and doesn't run the command when one is refused.
  */
-function execute(client: Client, command: string, environment: Record<string, string>, refused: (key: string) => Error | undefined): Promise<ClientChannel> {
+function execute(
+  client: Client,
+  command: string,
+  environment: Record<string, string>,
+  refused: (key: string) => Error | undefined,
+): Promise<ClientChannel> {
   return new Promise((resolve, reject) => {
     const { _protocol: protocol, _chanMgr: manager } = client as unknown as Internals;
     let waiting = Object.keys(environment).length;
@@ -59,9 +66,11 @@ function execute(client: Client, command: string, environment: Record<string, st
 }
 
 function refusedText(key: string): string {
-  return `Unable to set '${key}'. This only works if your SSH server is configured to accept ` +
+  return (
+    `Unable to set '${key}'. This only works if your SSH server is configured to accept ` +
     "these variables via AcceptEnv. Alternatively, if a Bash-like shell runs the command on the remote host, " +
-    "you could prefix the command itself with the variables in the form 'VAR=value command'";
+    "you could prefix the command itself with the variables in the form 'VAR=value command'"
+  );
 }
 
 /** Runs a command over SSH. An abort closes the connection, and with it the remote session. */
@@ -82,7 +91,9 @@ export async function runRemote(
     const channel = await execute(client, command, environment, (key) => {
       const fatal = Object.hasOwn(asked, key);
       log.message(fatal ? "error" : "warning", refusedText(key));
-      return fatal ? new Error(`could not set environment variable ${JSON.stringify(key)}: ssh: setenv failed`) : undefined;
+      return fatal
+        ? new Error(`could not set environment variable ${JSON.stringify(key)}: ssh: setenv failed`)
+        : undefined;
     });
     channel.on("data", (chunk: Buffer) => output.write("stdout", chunk));
     channel.stderr.on("data", (chunk: Buffer) => output.write("stderr", chunk));

@@ -5,8 +5,14 @@ type Kind = "string" | "number" | "boolean" | "strings" | "map" | "any" | "list"
 type Shape = { required: Record<string, Kind>; optional: Record<string, Kind> };
 
 const command: Record<string, Kind> = {
-  create: "string", update: "string", delete: "string", triggers: "list", stdin: "string",
-  logging: "string", environment: "map", addPreviousOutputInEnv: "boolean",
+  create: "string",
+  update: "string",
+  delete: "string",
+  triggers: "list",
+  stdin: "string",
+  logging: "string",
+  environment: "map",
+  addPreviousOutputInEnv: "boolean",
 };
 
 const shapes: Record<ResourceType, Shape> = {
@@ -24,7 +30,13 @@ const shapes: Record<ResourceType, Shape> = {
 /** The defaults the vendor's provider fills in, and so what its state files hold. */
 const connectionDefaults: Values = { user: "root", port: 22, dialErrorLimit: 10, perDialTimeout: 15 };
 const connectionSecrets = ["password", "privateKey", "privateKeyPassword"];
-const endpointProperties = [...connectionSecrets, ...Object.keys(connectionDefaults), "host", "agentSocketPath", "hostKey"];
+const endpointProperties = [
+  ...connectionSecrets,
+  ...Object.keys(connectionDefaults),
+  "host",
+  "agentSocketPath",
+  "hostKey",
+];
 
 export interface Failure {
   property: string;
@@ -50,8 +62,12 @@ function completeConnection(value: Value): Value {
 function unrecognized(connection: Value, known: string[], prefix = ""): string[] {
   if (!isObject(connection)) return [];
   return Object.entries(connection).flatMap(([key, value]) =>
-    key === "proxy" && known.includes(key) ? unrecognized(value, endpointProperties, "proxy.")
-    : known.includes(key) ? [] : [prefix + key]);
+    key === "proxy" && known.includes(key)
+      ? unrecognized(value, endpointProperties, "proxy.")
+      : known.includes(key)
+        ? []
+        : [prefix + key],
+  );
 }
 
 /** Fills in defaults, marks secrets, and says which properties are missing, unknown or refused. */

@@ -1,10 +1,10 @@
 import grpc from "@grpc/grpc-js";
-import empty from "google-protobuf/google/protobuf/empty_pb.js";
-import struct from "google-protobuf/google/protobuf/struct_pb.js";
 import plugin from "@pulumi/pulumi/proto/plugin_pb.js";
 import provider from "@pulumi/pulumi/proto/provider_pb.js";
+import empty from "google-protobuf/google/protobuf/empty_pb.js";
+import struct from "google-protobuf/google/protobuf/struct_pb.js";
 import { changes } from "./diff.ts";
-import { create, remove, update, type Call } from "./lifecycle.ts";
+import { type Call, create, remove, update } from "./lifecycle.ts";
 import { EngineLog } from "./log.ts";
 import { check, isResourceType } from "./resources.ts";
 import type { Value, Values } from "./values.ts";
@@ -29,7 +29,9 @@ function resourceOf(urn: string): { type: string; name: string } {
 
 /** Values the user told the engine to ignore keep what they were. */
 function ignoring(news: Values, olds: Values, ignored: string[]): Values {
-  const kept = ignored.filter((key) => Object.hasOwn(olds, key)).map((key): [string, Value] => [key, olds[key] ?? null]);
+  const kept = ignored
+    .filter((key) => Object.hasOwn(olds, key))
+    .map((key): [string, Value] => [key, olds[key] ?? null]);
   return { ...news, ...Object.fromEntries(kept) };
 }
 
@@ -50,17 +52,27 @@ export class CommandProvider {
     const urn = request.getUrn();
     const { type, name } = resourceOf(urn);
     if (!isResourceType(type)) {
-      throw new Error(`${type} is not supported by this stand-in for the vendor's command plugin; install the vendor's`);
+      throw new Error(
+        `${type} is not supported by this stand-in for the vendor's command plugin; install the vendor's`,
+      );
     }
     if (!this.#log) throw new Error("the engine gave no address to log to");
-    return { type, name, preview: request.getPreview?.() ?? false, log: this.#log.forResource(urn), signal: this.#abort.signal };
+    return {
+      type,
+      name,
+      preview: request.getPreview?.() ?? false,
+      log: this.#log.forResource(urn),
+      signal: this.#abort.signal,
+    };
   }
 
   /** The handlers by the names grpc-js expects; each turns a request into a response or throws. */
   handlers(): Record<string, grpc.handleUnaryCall<never, unknown>> {
     const methods: Record<string, Handler> = {
-      configure: async () => new provider.ConfigureResponse().setAcceptsecrets(true).setSupportspreview(true).setAcceptresources(true),
-      checkConfig: async (request: InstanceType<typeof provider.CheckRequest>) => new provider.CheckResponse().setInputs(request.getNews()),
+      configure: async () =>
+        new provider.ConfigureResponse().setAcceptsecrets(true).setSupportspreview(true).setAcceptresources(true),
+      checkConfig: async (request: InstanceType<typeof provider.CheckRequest>) =>
+        new provider.CheckResponse().setInputs(request.getNews()),
       diffConfig: async () => new provider.DiffResponse().setChanges(provider.DiffResponse.DiffChanges.DIFF_NONE),
       getPluginInfo: async () => new plugin.PluginInfo().setVersion(version),
       getSchema: async () => new provider.GetSchemaResponse().setSchema(JSON.stringify({ name: "command", version })),
@@ -77,7 +89,10 @@ export class CommandProvider {
       diff: (request) => this.#diff(request),
       create: (request) => this.#create(request),
       read: async (request: InstanceType<typeof provider.ReadRequest>) =>
-        new provider.ReadResponse().setId(request.getId()).setProperties(request.getProperties()).setInputs(request.getInputs()),
+        new provider.ReadResponse()
+          .setId(request.getId())
+          .setProperties(request.getProperties())
+          .setInputs(request.getInputs()),
       update: (request) => this.#update(request),
       delete: (request) => this.#delete(request),
     };
@@ -88,14 +103,21 @@ export class CommandProvider {
     const { inputs, failures } = check(this.#call(request).type, read(request.getNews()));
     return new provider.CheckResponse()
       .setInputs(write(inputs))
-      .setFailuresList(failures.map(({ property, reason }) => new provider.CheckFailure().setProperty(property).setReason(reason)));
+      .setFailuresList(
+        failures.map(({ property, reason }) => new provider.CheckFailure().setProperty(property).setReason(reason)),
+      );
   }
 
   async #diff(request: InstanceType<typeof provider.DiffRequest>) {
     const ignored = request.getIgnorechangesList();
-    const found = changes(read(request.getOldInputs()), ignoring(read(request.getNews()), read(request.getOlds()), ignored));
+    const found = changes(
+      read(request.getOldInputs()),
+      ignoring(read(request.getNews()), read(request.getOlds()), ignored),
+    );
     const { DIFF_SOME, DIFF_NONE } = provider.DiffResponse.DiffChanges;
-    const response = new provider.DiffResponse().setHasdetaileddiff(true).setChanges(found.size > 0 ? DIFF_SOME : DIFF_NONE);
+    const response = new provider.DiffResponse()
+      .setHasdetaileddiff(true)
+      .setChanges(found.size > 0 ? DIFF_SOME : DIFF_NONE);
     const { Kind } = provider.PropertyDiff;
     for (const [path, change] of found) {
       // An item of `triggers` that changes replaces through `replaceOnChanges` of the SDK's resource.

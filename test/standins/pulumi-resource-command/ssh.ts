@@ -30,7 +30,13 @@ const firstDelayMs = 100;
 const backoff = 1.5;
 const maxDelayMs = 5000;
 
-async function retry<T>(what: string, limit: number, log: Log, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+async function retry<T>(
+  what: string,
+  limit: number,
+  log: Log,
+  signal: AbortSignal,
+  attempt: () => Promise<T>,
+): Promise<T> {
   let delay = firstDelayMs;
   for (let failed = 0; ; ) {
     signal.throwIfAborted();
@@ -52,7 +58,8 @@ async function retry<T>(what: string, limit: number, log: Log, signal: AbortSign
 /** `host key` as in authorized_keys: type, base64, comment. */
 function parseHostKey(line: string): { type: string; key: Buffer } {
   const [type, base64] = line.trim().split(/\s+/);
-  if (!type || !base64 || !/^[A-Za-z0-9+/]+=*$/.test(base64)) throw new Error("failed to parse host key: ssh: no key found");
+  if (!type || !base64 || !/^[A-Za-z0-9+/]+=*$/.test(base64))
+    throw new Error("failed to parse host key: ssh: no key found");
   return { type, key: Buffer.from(base64, "base64") };
 }
 
@@ -77,9 +84,8 @@ async function dialTcp(host: string, port: number, timeoutSeconds: number): Prom
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   // As Go's dialer does for the vendor's plugin: a host that vanishes without a word must not hang a command for ever.
   const socket = connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 });
-  const timeout = timeoutSeconds > 0
-    ? setTimeout(() => socket.destroy(new Error("i/o timeout")), timeoutSeconds * 1000)
-    : undefined;
+  const timeout =
+    timeoutSeconds > 0 ? setTimeout(() => socket.destroy(new Error("i/o timeout")), timeoutSeconds * 1000) : undefined;
   try {
     await once(socket, "connect");
     return socket;
@@ -113,7 +119,8 @@ function handshake(stream: Duplex, endpoint: Endpoint, signal: AbortSignal): Pro
     client.once("error", fail);
     client.once("close", () => fail(new Error("EOF")));
     client.on("keyboard-interactive", (_name, _instructions, _language, questions, answer) =>
-      answer(questions.map(() => endpoint.password ?? "")));
+      answer(questions.map(() => endpoint.password ?? "")),
+    );
     client.once("ready", () => {
       signal.removeEventListener("abort", abort);
       client.removeListener("error", fail);
@@ -132,7 +139,8 @@ function handshake(stream: Duplex, endpoint: Endpoint, signal: AbortSignal): Pro
 function forward(proxy: Client, { host, port }: Endpoint): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     proxy.forwardOut("127.0.0.1", 0, host, port, (error, stream) =>
-      error ? reject(new Error(`ssh: rejected: connect failed (${error.message})`)) : resolve(stream));
+      error ? reject(new Error(`ssh: rejected: connect failed (${error.message})`)) : resolve(stream),
+    );
   });
 }
 
@@ -148,15 +156,18 @@ export async function dial(connection: Connection, log: Log, signal: AbortSignal
   checkKeys(connection);
   if (proxy === undefined) {
     return retry("Dial", connection.dialErrorLimit, log, signal, async () =>
-      handshake(await dialTcp(connection.host, connection.port, connection.perDialTimeout), connection, signal));
+      handshake(await dialTcp(connection.host, connection.port, connection.perDialTimeout), connection, signal),
+    );
   }
   try {
     checkKeys(proxy);
     const jump = await retry("Dial proxy", proxy.dialErrorLimit, log, signal, async () =>
-      handshake(await dialTcp(proxy.host, proxy.port, proxy.perDialTimeout), proxy, signal));
+      handshake(await dialTcp(proxy.host, proxy.port, proxy.perDialTimeout), proxy, signal),
+    );
     try {
       const client = await retry("Dial from proxy", connection.dialErrorLimit, log, signal, async () =>
-        handshake(await forward(jump, connection), connection, signal));
+        handshake(await forward(jump, connection), connection, signal),
+      );
       client.once("close", () => jump.end());
       return client;
     } catch (error) {
@@ -170,5 +181,6 @@ export async function dial(connection: Connection, log: Log, signal: AbortSignal
 
 function checkKeys(endpoint: Endpoint): void {
   if (endpoint.hostKey !== undefined) parseHostKey(endpoint.hostKey);
-  if (endpoint.privateKey !== undefined && !endpoint.privateKey.includes("PRIVATE KEY")) throw new Error("ssh: no key found");
+  if (endpoint.privateKey !== undefined && !endpoint.privateKey.includes("PRIVATE KEY"))
+    throw new Error("ssh: no key found");
 }

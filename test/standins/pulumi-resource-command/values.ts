@@ -41,9 +41,7 @@ export function plainObject(values: Values): Values {
   return plain(values) as Values;
 }
 
-export type Source =
-  | { kind: "file"; path: string; hash: string }
-  | { kind: "text"; text: string; hash: string };
+export type Source = { kind: "file"; path: string; hash: string } | { kind: "text"; text: string; hash: string };
 
 /** An asset or archive, opened; undefined when it's neither a path nor text. */
 export function assetSource(value: Value | undefined): Source | undefined {

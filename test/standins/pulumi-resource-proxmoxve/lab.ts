@@ -1,7 +1,7 @@
 /** A node of the laboratory on this machine for every guest that runs. */
 import { spawn } from "node:child_process";
-import { checkout, nodeBinary } from "../../../tools/paths.ts";
 import { stringify } from "yaml";
+import { checkout, nodeBinary } from "../../../tools/paths.ts";
 
 export interface Machine {
   /** The node's name in the laboratory. */
@@ -16,24 +16,31 @@ export interface Machine {
 
 function laboratory(): string {
   const lab = process.env["MESHBENCH_STANDIN_LAB"];
-  if (!lab) throw new Error("this stand-in for the Proxmox plugin makes its machines in a laboratory: MESHBENCH_STANDIN_LAB must name it");
+  if (!lab)
+    throw new Error(
+      "this stand-in for the Proxmox plugin makes its machines in a laboratory: MESHBENCH_STANDIN_LAB must name it",
+    );
   return lab;
 }
 
 function run(args: string[], input?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(nodeBinary(), ["lab/cli.ts", ...args], { cwd: checkout, stdio: ["pipe", "pipe", "pipe"] });
-    let out = "", err = "";
+    let out = "",
+      err = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
     child.once("error", reject);
-    child.once("close", (code) => (code === 0 ? resolve(out) : reject(new Error(err.trim() || `lab ${args.join(" ")} ended with ${code}`))));
+    child.once("close", (code) =>
+      code === 0 ? resolve(out) : reject(new Error(err.trim() || `lab ${args.join(" ")} ended with ${code}`)),
+    );
     child.stdin.end(input);
   });
 }
 
 /**
- * The user data that Proxmox makes of ciuser, sshkeys and the name (PVE::QemuServer::Cloudinit), without package_upgrade:
+ * The user data that Proxmox makes of ciuser, sshkeys and the name (PVE::QemuServer::Cloudinit), without
+ * package_upgrade:
  * these nodes reach no package archive.
  */
 export function userData({ name, user, publicKeys }: Pick<Machine, "name" | "user" | "publicKeys">): string {
@@ -43,17 +50,39 @@ export function userData({ name, user, publicKeys }: Pick<Machine, "name" | "use
 /** @returns the address at which the machine answers. */
 export async function startMachine(machine: Machine): Promise<string> {
   const lab = laboratory();
-  const created = JSON.parse(await run(["node", "create"], JSON.stringify({
-    lab, site: machine.site, name: machine.name, timeoutSeconds: 240,
-    ...(machine.user === undefined ? { authorizedKeys: machine.publicKeys } : { userData: userData(machine) }),
-  }))) as { address: string };
+  const created = JSON.parse(
+    await run(
+      ["node", "create"],
+      JSON.stringify({
+        lab,
+        site: machine.site,
+        name: machine.name,
+        timeoutSeconds: 240,
+        ...(machine.user === undefined ? { authorizedKeys: machine.publicKeys } : { userData: userData(machine) }),
+      }),
+    ),
+  ) as { address: string };
   if (machine.address === "dhcp") return created.address;
   await giveAddress(machine.name, machine.address);
   return machine.address.split("/")[0]!;
 }
 
 async function giveAddress(name: string, address: string): Promise<void> {
-  await run(["node", "exec", "--lab", laboratory(), "--name", name, "--", "ip", "addr", "replace", address, "dev", "eth0"]);
+  await run([
+    "node",
+    "exec",
+    "--lab",
+    laboratory(),
+    "--name",
+    name,
+    "--",
+    "ip",
+    "addr",
+    "replace",
+    address,
+    "dev",
+    "eth0",
+  ]);
 }
 
 export async function restartMachine(name: string, address: string): Promise<void> {
