@@ -29,8 +29,8 @@ const INTERVAL = /\[\s*\d+s\s*\].*\btps: ([\d.]+)/;
 
 /**
  * Runs it to the end; `tpsOf` reads the result from the output. CPU is taken at each interval line, so start-up and the
- * end
- * of either program do not count. Throws with the program's last lines when it fails or is not done in `limitSeconds`.
+ * end of either program do not count. Throws with the program's last lines when it fails or is not done in
+ * `limitSeconds`.
  */
 export async function measureLoad(
   command: string[],
@@ -102,8 +102,8 @@ function watch(
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     // A session of its own: on a shared machine the kernel's autogroups then give either side one share of the core,
-    // however
-    // many threads it has. Without it sysbench with 16 threads would get sixteen shares and our one event loop one.
+    // however many threads it has. Without it sysbench with 16 threads would get sixteen shares and our one event loop
+    // one.
     const child = spawn(command[0]!, command.slice(1), {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...environment },

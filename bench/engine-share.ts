@@ -1,7 +1,6 @@
 /**
  * For a machine that others use: a control group that gives all processes in it together a set share of their core,
- * however
- * many threads or sessions they have. Needs root. Linux cgroup v1 (cpu.shares) or v2 (cpu.weight).
+ * however many threads or sessions they have. Needs root. Linux cgroup v1 (cpu.shares) or v2 (cpu.weight).
  */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,6 @@
 /**
  * How long 1,000 runs take: to read, compare and write as one page, and until a browser paints it. Synthetic results,
- * made in
- * a temporary folder and removed. Usage: node bench/report.ts [runs]. Prints a table and one line of JSON last.
+ * made in a temporary folder and removed. Usage: node bench/report.ts [runs]. Prints a table and one line of JSON last.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";

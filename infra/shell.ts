@@ -5,10 +5,8 @@ const STEP_TIMEOUT = 1800;
 
 /**
  * The command line for a step, and what goes into its stdin: the script first, then the step's own input. An error of
- * the
- * command provider prints the command line whole, so it is kept to a line that says which step failed. A step that does
- * not
- * end in time is ended with all that it started, and says so.
+ * the command provider prints the command line whole, so it is kept to a line that says which step failed. A step that
+ * does not end in time is ended with all that it started, and says so.
  */
 export function asRoot(
   name: string,

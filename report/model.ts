@@ -1,7 +1,6 @@
 /**
  * What is laid side by side: a Subject is one run of ours or one published set, in the same shape. A figure that a
- * source
- * does not give is null, never a guess.
+ * source does not give is null, never a guess.
  */
 import type { RunContext, RunResult, StepResult } from "../workloads/contract.ts";
 import { busyHosts, hostFigures } from "./compare/hosts.ts";

@@ -27,8 +27,8 @@ export interface ResolveOptions {
 
 /**
  * Resolves names in their order. A name is a file when it ends in .json or has a '/', `published:ID` is a published set
- * or all of a study,
- * anything else is a stack: its newest complete result, or its newest one, marked, when none is complete.
+ * or all of a study, anything else is a stack: its newest complete result, or its newest one, marked, when none is
+ * complete.
  */
 export async function resolveSubjects(names: readonly string[], options: ResolveOptions): Promise<Resolved> {
   const resolved: Resolved = { subjects: [], skipped: [], notices: [] };

@@ -4,8 +4,7 @@
  * one of them; further words are paths, to run these files alone.
  *
  * A file that fails is run once more, alone, and named: these tests measure time on real systems that share a machine
- * with
- * whatever else runs there. What fails twice has failed.
+ * with whatever else runs there. What fails twice has failed.
  */
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";

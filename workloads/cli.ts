@@ -1,7 +1,6 @@
 /**
  * The load engine's command line: `node workloads/cli.ts run --spec FILE --out FILE`, and one file when it is bundled
- * for a
- * driver node. Its worker threads start from this same file.
+ * for a driver node. Its worker threads start from this same file.
  */
 import { Command } from "commander";
 import { cleanupAction, prepareAction, runAction, verifyAction } from "./command/actions.ts";

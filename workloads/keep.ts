@@ -8,8 +8,8 @@ export type Kept = "kept" | "same" | "taken";
 
 /**
  * Writes `text` beside the file to be, flushes it and links it to its name, so that of two writers one wins and a crash
- * leaves
- * no half file. Makes the folder when it is missing. Throws the file system's own error; no temporary file stays.
+ * leaves no half file. Makes the folder when it is missing. Throws the file system's own error; no temporary file
+ * stays.
  */
 export function keepOnce(folder: string, name: string, text: string): Kept {
   mkdirSync(folder, { recursive: true });

@@ -35,8 +35,7 @@ export function isExpired(expires: string | undefined, now: number): boolean {
 
 /**
  * The time at which all of several parts are over: the last of them. Undefined when a part has none, as it may be
- * wanted for
- * ever, or when there are no parts.
+ * wanted for ever, or when there are no parts.
  */
 export function lastExpiry(parts: (string | undefined)[]): string | undefined {
   const times = parts.map((part) => Date.parse(part ?? ""));

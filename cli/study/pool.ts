@@ -5,8 +5,7 @@ import type { RunResult } from "../../workloads/contract.ts";
 
 /**
  * Windows keep their step; their repeat is counted on, so that the spread of the whole is that between stands as well
- * as
- * within. Specs are those of one cell and thus the same.
+ * as within. Specs are those of one cell and thus the same.
  */
 export function pool(results: RunResult[], name: string): RunResult {
   const [first, ...others] = results;

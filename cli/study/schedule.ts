@@ -4,8 +4,7 @@ import type { Leg } from "./file.ts";
 /**
  * Whether two legs may run at once. Nodes in AWS are a leg's own. A Proxmox host or one's own host carries one leg at a
  * time: two would measure each other, and ask for the same addresses. This machine carries local nodes only while no
- * other
- * leg is under way, for it runs the engine of each of them.
+ * other leg is under way, for it runs the engine of each of them.
  */
 export function mayRunTogether(a: Leg, b: Leg): boolean {
   if (a.stack === b.stack || isLocal(a) || isLocal(b)) return false;

@@ -38,8 +38,7 @@ export async function startSampling(nodes: HostNode[], runKey: string): Promise<
 
 /**
  * Adds `hosts` to every step. What was found is left on the driver, since the samples are removed: a result that is
- * fetched
- * once more is the same result.
+ * fetched once more is the same result.
  */
 export async function addHosts(result: RunResult, nodes: HostNode[], runKey: string): Promise<void> {
   // A merged result has the times of the first driver whose part is in it.
@@ -123,8 +122,7 @@ const offset = (node: Clocks, driver: Clocks): number => node.wall - node.here -
 
 /**
  * A moment by the driver's clock, as seconds since the node's boot. Both nodes' clocks were read beside this program's,
- * and
- * time since boot runs on evenly: neither a wrong clock nor one that is set during the run matters, but for the
+ * and time since boot runs on evenly: neither a wrong clock nor one that is set during the run matters, but for the
  * driver's.
  */
 function uptimeAt(wall: number, driver: Clocks, node: Clocks): number {

@@ -16,12 +16,10 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /**
  * bash alone: a process per second and node would show in what it samples. First line: what is sampled; then
  * `up=<s> cpu=<user,nice,system,idle,iowait,irq,softirq,steal> own=<us> mem=<kB> disk=<sectors read,written>
- * net=<received,sent bytes>`,
- * each part only where the node has it. up: seconds since boot, which no change of the clock moves. cpu, mem, disk: as
- * /proc
- * shows them, which in a container is the machine's. own: CPU time of the container that the node is, from its control
- * group.
- * net: from /proc, since a container's /sys can show the interfaces of the machine.
+ * net=<received,sent bytes>`, each part only where the node has it. up: seconds since boot, which no change of the
+ * clock moves. cpu, mem, disk: as /proc shows them, which in a container is the machine's. own: CPU time of the
+ * container that the node is, from its control group. net: from /proc, since a container's /sys can show the interfaces
+ * of the machine.
  */
 export const SAMPLER = `LC_ALL=C
 exec {pause}<> <(:)

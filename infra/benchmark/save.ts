@@ -5,8 +5,7 @@ import { keepOnce } from "../../workloads/keep.ts";
 
 /**
  * Returns the file's path. The same result saved twice is one file; another one of the same id gets a number: what a
- * run
- * has cost hours to measure is kept under some name rather than refused.
+ * run has cost hours to measure is kept under some name rather than refused.
  */
 export function saveResult(dir: string, result: RunResult): string {
   const text = `${JSON.stringify(result)}\n`;

@@ -72,8 +72,7 @@ export function driverSpec(
 
 /**
  * A run asked for by name works on tables that an earlier one has written to. With the same seed it would write the
- * same
- * texts again, which a server leaves out: so the name is part of its seed.
+ * same texts again, which a server leaves out: so the name is part of its seed.
  */
 function runSeed({ seed, runId }: Pick<Config, "seed" | "runId">): number {
   return runId === undefined ? seed : createHash("sha256").update(`${seed}:${runId}`).digest().readUInt32BE(0);

@@ -1,8 +1,7 @@
 /**
  * Parameters of galeramon and readwritesplit as MaxScale 24.02 has them (names and types: its source, `maxscale -c`
- * refuses
- * any other). Checked here so that a mistake costs nothing; the node checks the whole file again before the service
- * starts.
+ * refuses any other). Checked here so that a mistake costs nothing; the node checks the whole file again before the
+ * service starts.
  */
 import type { ProxyConfig } from "./schema.ts";
 

@@ -96,8 +96,7 @@ export const proxmoxSite = z.strictObject({
   jump: jumpHost.optional(),
   /**
    * Of containers. kernel: the hypervisor has the module loaded. tun: /dev/net/tun is passed through for wireguard-go,
-   * which
-   * Proxmox allows root@pam with its password only, no token (PVE::LXC::check_ct_modify_config_perm).
+   * which Proxmox allows root@pam with its password only, no token (PVE::LXC::check_ct_modify_config_perm).
    */
   wireguard: z.enum(["kernel", "tun"]).default("kernel"),
   /** Allow a change that makes database nodes anew. */

@@ -5,8 +5,7 @@ const TEXT = new Set(["runId", "owner", "lab"]);
 
 /**
  * A text may stand for a number, a list or an object: Pulumi hands them over as JSON, and `config set` writes them so.
- * An
- * empty one stands for none (undefined): Pulumi.yaml declares every key, and a declared key must have a value.
+ * An empty one stands for none (undefined): Pulumi.yaml declares every key, and a declared key must have a value.
  */
 export function configValue(key: string, value: unknown): unknown {
   if (value === "") return undefined;

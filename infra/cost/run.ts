@@ -45,9 +45,8 @@ export function runCost(result: RunResult): RunCost | undefined {
 
 /**
  * wsrep_replicated_bytes are what a node sent once; Galera sends it to every other node, or once per segment, whose
- * relay
- * sends it on. Each priced pair of sites therefore carries what one side's nodes replicated once per node of the other
- * side, or once when the other side is one segment of its own: the first is counted, as without segments.
+ * relay sends it on. Each priced pair of sites therefore carries what one side's nodes replicated once per node of the
+ * other side, or once when the other side is one segment of its own: the first is counted, as without segments.
  */
 function replicated(result: RunResult, prices: Record<string, number>): RunCost["traffic"] {
   const siteOf = new Map(result.spec.observe.map((node) => [node.name, node.site]));

@@ -104,8 +104,7 @@ const LEFT_BEHIND_SECONDS = 10;
 
 /**
  * A transfer that ended while its donor was outside the primary component leaves the donor Donor/Desynced and not ready
- * for
- * good: only a restart brings it back, by an incremental transfer.
+ * for good: only a restart brings it back, by an incremental transfer.
  */
 function waitSynced(timeoutSeconds: number): string {
   return `left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f '[w]srep_sst_' >/dev/null; }

@@ -11,8 +11,7 @@ export const SLOTS = 16;
 
 /**
  * Which sixteenth of the mesh's /24 each site has. Given slots are kept; the others are derived from the site's name
- * and
- * move on to the next free one when taken, in the order of the configuration: a site added at the end moves nobody.
+ * and move on to the next free one when taken, in the order of the configuration: a site added at the end moves nobody.
  * Throws a sentence when a slot is given twice or there are more sites than slots.
  */
 export function meshSlots(sites: { name: string; meshSlot?: number | undefined }[]): Record<string, number> {
@@ -83,8 +82,8 @@ export function peersOf(self: MeshNode, all: MeshNode[], port: number, keepalive
 
 /**
  * Whether this node speaks first to that peer. WireGuard retries a handshake after five seconds, and two that are begun
- * at
- * the same moment from both ends can cross and be lost: so one side begins, the one behind NAT or else the lower name.
+ * at the same moment from both ends can cross and be lost: so one side begins, the one behind NAT or else the lower
+ * name.
  */
 export function begins(
   self: { name: string; site: string; behindNat: boolean },

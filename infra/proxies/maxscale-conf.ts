@@ -24,8 +24,7 @@ export interface MaxscaleConf {
 /**
  * monitor_interval: galeramon's own default, written out because it decides how long a failover takes.
  * disable_master_failback: a primary that comes back from a pause is stale; taking the role back then cost 9 s of
- * errors
- * where leaving it with its successor cost a second.
+ * errors where leaving it with its successor cost a second.
  */
 export const MONITOR_DEFAULTS: Record<string, string> = { monitor_interval: "2000ms", disable_master_failback: "true" };
 

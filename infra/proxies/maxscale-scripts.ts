@@ -32,10 +32,9 @@ const REST = `http://127.0.0.1:${REST_PORT}/v1`;
  * One request on stdin, one HTTP answer: what readwritesplit has routed since it was started, as a flat JSON object.
  * Counters only ever grow, so that two readings around a run tell what the run did. 24.02.4 counts every transaction as
  * ro_transactions and leaves rw_transactions at 0 (queryclassifier.cc marks a transaction as read-only again at its
- * COMMIT,
- * before readwritesplit counts it): where the statements went, route_master and route_slave tell. By server, as
- * NODE.read and
- * NODE.write, and NODE.total with what went to all; a session command is a read of each server that got it.
+ * COMMIT, before readwritesplit counts it): where the statements went, route_master and route_slave tell. By server, as
+ * NODE.read and NODE.write, and NODE.total with what went to all; a session command is a read of each server that got
+ * it.
  */
 export const COUNTERS_PROGRAM = `#!/bin/bash
 if [ "\${1:-}" != --plain ]; then
@@ -89,8 +88,7 @@ export interface MaxscaleStart {
 
 /**
  * stdin: the monitor's password, then the service's, a line each. MaxScale itself judges the file before the service
- * sees
- * it. Done when the port answers and the monitor has one Master and all others in sync. Prints four of REST's
+ * sees it. Done when the port answers and the monitor has one Master and all others in sync. Prints four of REST's
  * documents.
  */
 export function serviceScript({ bind, conf, servers, timeoutSeconds = 60 }: MaxscaleStart): string {

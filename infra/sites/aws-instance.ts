@@ -44,12 +44,10 @@ export class AwsInstance extends pulumi.ComponentResource {
     const type = typeOf(site, plan.roles);
     /*
      * The host key is made by the operator's side and handed over in user data, so that the very first connection is to
-     * a
-     * known key. The other ways are worse: the console log shows a key made on the node only after minutes and not at
-     * all
-     * on some types, and trusting the first answer trusts whoever answers. What user data costs: who may read instance
-     * attributes in the account, or is root on the node, can read the key. Others on the node cannot be had to fetch it
-     * from outside: IMDSv2 is required, with a hop limit of one.
+     * a known key. The other ways are worse: the console log shows a key made on the node only after minutes and not at
+     * all on some types, and trusting the first answer trusts whoever answers. What user data costs: who may read
+     * instance attributes in the account, or is root on the node, can read the key. Others on the node cannot be had to
+     * fetch it from outside: IMDSv2 is required, with a hop limit of one.
      */
     const hostKey = operatorKey(`${plan.name}-host-key`, plan.name, { parent: this });
     const userData = pulumi
@@ -85,8 +83,7 @@ export class AwsInstance extends pulumi.ComponentResource {
           user: USER,
           privateKey,
           // The comment of a key means nothing to SSH. With the instance in it, a new instance behind the old address
-          // and
-          // key is a changed connection, which runs every step on it again.
+          // and key is a changed connection, which runs every step on it again.
           hostKey: `${known.split(" ").slice(0, 2).join(" ")} ${id}`,
           dialErrorLimit: 20,
           perDialTimeout: 15,

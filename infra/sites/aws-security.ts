@@ -16,10 +16,8 @@ export interface MeshPeer {
 
 /**
  * Nodes of other AWS sites by their fixed addresses. Sites of other kinds by the networks that are given for them;
- * without
- * any, and with such a site in the stack, by no address at all: a peer behind NAT calls from one that nobody knows
- * beforehand.
- * WireGuard answers nobody who has no key, and so the open port says nothing to others.
+ * without any, and with such a site in the stack, by no address at all: a peer behind NAT calls from one that nobody
+ * knows beforehand. WireGuard answers nobody who has no key, and so the open port says nothing to others.
  */
 export function peersOfSite(
   site: AwsSite,

@@ -1,9 +1,7 @@
 /**
  * A program: waits until a new node lets the operator in, and prints the host key that it showed. From then on that key
- * is
- * pinned. stdin: Contact. With `verify`, the key is compared with the one that the hypervisor reads out of the guest
- * over
- * its own TLS connection: then nobody between here and the node could have shown another.
+ * is pinned. stdin: Contact. With `verify`, the key is compared with the one that the hypervisor reads out of the guest
+ * over its own TLS connection: then nobody between here and the node could have shown another.
  */
 import ssh2 from "ssh2";
 import { readInput, sleep } from "../benchmark/ssh.ts";

@@ -21,9 +21,8 @@ export interface Guarded {
 
 /**
  * Prints the values that hold from now on, one per line. Refused changes leave with 1 before anything is touched: the
- * node
- * depends on this step, and a step that failed keeps its old inputs, so that it fails again until it is confirmed or
- * undone.
+ * node depends on this step, and a step that failed keeps its old inputs, so that it fails again until it is confirmed
+ * or undone.
  */
 export const GUARD_SCRIPT = `
 was() { printf '%s\\n' "\${PULUMI_COMMAND_STDOUT:-}" | grep "^$1 " || true; }

@@ -69,8 +69,7 @@ export interface Download {
 
 /**
  * The image of VMs or the template of containers. Its name tells the version, so that another one is another file, and
- * the
- * stack: one that is destroyed must not take another's image with it.
+ * the stack: one that is destroyed must not take another's image with it.
  */
 export function imageOf(site: ProxmoxSite, stack: string): Download {
   const given = site.image ?? (site.guest === "vm" ? DEBIAN_IMAGE : DEBIAN_TEMPLATE);

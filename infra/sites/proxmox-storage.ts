@@ -21,8 +21,7 @@ fi`;
 
 /**
  * Finds the disk, makes a filesystem when it has none - never over one that is there - and puts the database directory
- * on
- * it. What a package has already made in that directory moves along. Every part is skipped when it is done.
+ * on it. What a package has already made in that directory moves along. Every part is skipped when it is done.
  */
 export function dataDiskScript(filesystem: "ext4" | "xfs"): string {
   return `${filesystem === "xfs" ? `${ensurePackages(["xfsprogs"])}\n` : ""}device=

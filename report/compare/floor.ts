@@ -3,9 +3,8 @@
  *
  * Replication: a Galera commit is delivered in total order, for which the writer has to hear from every member of the
  * group: at least one round trip to the farthest one (galeracluster.com, "Certification-based replication"). Client:
- * the
- * driver sends one statement at a time and waits, so each statement costs a round trip to the endpoint. Where it is not
- * known which node served, the nearest is taken: the floor stays a lower bound.
+ * the driver sends one statement at a time and waits, so each statement costs a round trip to the endpoint. Where it is
+ * not known which node served, the nearest is taken: the floor stays a lower bound.
  */
 import type { Point, Subject } from "../model.ts";
 

@@ -62,8 +62,7 @@ export function hostFigures(windows: readonly StepResult[], context: RunContext 
 
 /**
  * Why a processor, not the network, set the figure, in sentences. Steal counts as busy: the node had work and did not
- * get the
- * processor. Containers that share a machine are named together when it is that machine which was busy.
+ * get the processor. Containers that share a machine are named together when it is that machine which was busy.
  */
 export function busyHosts(figures: readonly HostFigures[]): string[] {
   const out: string[] = [],

@@ -1,7 +1,6 @@
 /**
  * Our shape against the published one: not absolute figures, which belong to other machines, but how the topologies of
- * one
- * study stand to each other, how throughput and p95 grow over threads - and what in the two set-ups explains a
+ * one study stand to each other, how throughput and p95 grow over threads - and what in the two set-ups explains a
  * difference.
  */
 import { ReportError } from "../errors.ts";

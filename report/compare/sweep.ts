@@ -35,8 +35,7 @@ const mean = (values: number[]) => (values.length ? values.reduce((a, b) => a + 
 
 /**
  * The smallest thread count that no higher one beats by 5 % or more. Looking at all higher counts, not only at the
- * next,
- * keeps one low window in the middle of a sweep from being taken for the ceiling.
+ * next, keeps one low window in the middle of a sweep from being taken for the ceiling.
  */
 export function saturation(points: readonly Point[]): Saturation {
   const sorted = points.filter((p) => p.tps && p.tps.mean > 0).sort((a, b) => a.threads - b.threads);

@@ -55,8 +55,7 @@ function mixOf(subject: Subject, key: string): Mix | null {
 
 /**
  * A write that touches no row counts as "other" (as in sysbench), so writes and others are compared together where both
- * are
- * stated: which share of updates finds its row depends on what ran before, not on what was asked.
+ * are stated: which share of updates finds its row depends on what ran before, not on what was asked.
  */
 function mixDifference(subjects: readonly Subject[], key: string): Difference[] {
   const mixes = subjects.map((s) => mixOf(s, key));

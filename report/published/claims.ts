@@ -1,8 +1,7 @@
 /**
- * What the published texts claim, worked out again from their own figures.
- * follows: the figures give it. rounding: they give it but for the last digit. not from these figures: nothing
- * published
- * bears it out. contradicted: the figures say otherwise. not checkable: the figure that would be needed is missing.
+ * What the published texts claim, worked out again from their own figures. follows: the figures give it. rounding: they
+ * give it but for the last digit. not from these figures: nothing published bears it out. contradicted: the figures say
+ * otherwise. not checkable: the figure that would be needed is missing.
  */
 
 import type { DistanceColumn } from "./distance.ts";

@@ -1,7 +1,6 @@
 /**
  * Published figures as data. Only what a text states is here; what it leaves out is listed in `notStated`, and a figure
- * that
- * was worked out from stated ones says so in `notes`.
+ * that was worked out from stated ones says so in `notes`.
  */
 import type { Facts, GivenSweep, Point, StatementMix, Subject } from "../model.ts";
 import { estimate } from "../stats.ts";

@@ -1,7 +1,7 @@
 /**
  * The shipped aws-only stack on the real engine, with a stand-in for AWS (moto keeps the books, local nodes boot as
- * instances)
- * and HAProxy for MaxScale, which no package registry has. It proves the program and its order of things, not AWS.
+ * instances) and HAProxy for MaxScale, which no package registry has. It proves the program and its order of things,
+ * not AWS.
  */
 
 import assert from "node:assert/strict";

@@ -1,7 +1,7 @@
 /**
  * The shipped hybrid stack on the real engine, with stand-ins for both clouds: two database nodes in "AWS", one "at
- * home"
- * behind NAT, 10 ms apart, and HAProxy for MaxScale. It proves the program and its order of things, not the clouds.
+ * home" behind NAT, 10 ms apart, and HAProxy for MaxScale. It proves the program and its order of things, not the
+ * clouds.
  */
 
 import assert from "node:assert/strict";

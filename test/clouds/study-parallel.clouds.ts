@@ -1,9 +1,7 @@
 /**
  * A study of two legs in two clouds at the same time, on the real engine, with stand-ins for both (moto, fakepve, local
- * nodes
- * in a laboratory for each leg). It proves the study's order of things and that stacks do not disturb each other; not
- * the
- * clouds, and no figure: both legs share this machine's processors. Part of `npm run test:clouds`.
+ * nodes in a laboratory for each leg). It proves the study's order of things and that stacks do not disturb each other;
+ * not the clouds, and no figure: both legs share this machine's processors. Part of `npm run test:clouds`.
  */
 
 import assert from "node:assert/strict";

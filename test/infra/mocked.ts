@@ -1,7 +1,7 @@
 /**
  * A program: runs the whole topology under Pulumi's mocks, once. stdin: the configuration's keys as JSON. stdout: what
- * was registered
- * and what the program gave out, as JSON. A process of its own each time: the SDK keeps its state in the process.
+ * was registered and what the program gave out, as JSON. A process of its own each time: the SDK keeps its state in the
+ * process.
  */
 
 import { readFileSync } from "node:fs";

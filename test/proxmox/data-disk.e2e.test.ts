@@ -1,7 +1,6 @@
 /**
  * The step that puts the database directory on a disk of its own, on a real block device (a loop device) and a node's
- * own
- * system, in a mount namespace that vanishes with the test. There is no hypervisor in it.
+ * own system, in a mount namespace that vanishes with the test. There is no hypervisor in it.
  */
 
 import assert from "node:assert/strict";

@@ -1,7 +1,6 @@
 /**
  * The first login on a new guest, and its host key compared with the one that the hypervisor reads out of the guest:
- * with a
- * real SSH server, and an HTTPS server that answers as Proxmox's guest agent does. No guest agent is in it.
+ * with a real SSH server, and an HTTPS server that answers as Proxmox's guest agent does. No guest agent is in it.
  */
 
 import assert from "node:assert/strict";

@@ -1,7 +1,7 @@
 /**
  * The shipped proxmox-only stack on the real engine, with a stand-in for the Proxmox plugin: fakepve keeps the books,
- * local
- * nodes boot with the user data that Proxmox would make. It proves the program and its order of things, not Proxmox.
+ * local nodes boot with the user data that Proxmox would make. It proves the program and its order of things, not
+ * Proxmox.
  */
 
 import assert from "node:assert/strict";

@@ -1,9 +1,8 @@
 /**
  * `npm run test:proxmox-real`: the same program on the vendor's own plugin, against fakepve. What it proves: the
- * vendor's code
- * accepts every input, its second run sees no change, and its destroy leaves nothing. The machines behind are made up,
- * so
- * only what is created at the host is run: everything that would log in to a node is left out by --target.
+ * vendor's code accepts every input, its second run sees no change, and its destroy leaves nothing. The machines behind
+ * are made up, so only what is created at the host is run: everything that would log in to a node is left out by
+ * --target.
  */
 
 import assert from "node:assert/strict";

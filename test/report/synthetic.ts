@@ -1,7 +1,6 @@
 /**
  * Results for tests, made by a seeded generator: a closed loop of n threads on a server with a service time, a ceiling
- * and a
- * WAN. Nothing here was measured, and every result says so in its stand-ins.
+ * and a WAN. Nothing here was measured, and every result says so in its stand-ins.
  */
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { RunResult, StepResult } from "../../workloads/contract.ts";

@@ -1,9 +1,7 @@
 /**
  * A fake: it speaks as much of MySQL's protocol as the load engine needs, keeps no data, and answers every SELECT with
- * the
- * rows that sysbench's tables would return for it. Its answers can be stalled, delayed, refused or cut at exact
- * moments, which
- * a real server can't be made to do.
+ * the rows that sysbench's tables would return for it. Its answers can be stalled, delayed, refused or cut at exact
+ * moments, which a real server can't be made to do.
  */
 import net from "node:net";
 import { errPayload, okPayload, packet, prepareAnswer, resultSet } from "./mysql-answers.ts";

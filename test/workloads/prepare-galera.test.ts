@@ -1,6 +1,5 @@
 // Proves on two Galera nodes of this machine (loopback, no delay): the load arrives everywhere before it is called
-// done, and
-// nodes that differ are found.
+// done, and nodes that differ are found.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { RunSpec } from "../../workloads/contract.ts";

@@ -1,7 +1,6 @@
 // Proves on real servers: N transactions of each workload cost the server the same statements and row accesses as N
 // transactions of Debian's sysbench. Counters of a run of MANY events minus those of a run of FEW: what a session costs
-// at its
-// start drops out.
+// at its start drops out.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, before, describe, test } from "node:test";

@@ -1,10 +1,8 @@
 /**
  * Writes a small request straight to a socket's handle, past the stream machinery: nothing is queued behind it, because
- * one
- * statement is under way at a time, so a stream has nothing to do but to cost time (measured: 3 to 8 % of the CPU per
- * point
- * select). The handle is Node's own inside; where it does not answer as Node 24 does, `socket.write` is used and stays
- * in use.
+ * one statement is under way at a time, so a stream has nothing to do but to cost time (measured: 3 to 8 % of the CPU
+ * per point select). The handle is Node's own inside; where it does not answer as Node 24 does, `socket.write` is used
+ * and stays in use.
  */
 import type net from "node:net";
 

@@ -1,12 +1,10 @@
 /**
  * What the engine asks of a database client. One connection runs one statement at a time; the engine never sends a
- * second
- * statement before the first one's answer has ended (no pipelining), because that is the work sysbench does.
+ * second statement before the first one's answer has ended (no pipelining), because that is the work sysbench does.
  *
  * The hot path is callback based and allocates nothing per statement: parameters are written straight into a
- * statement's
- * own packet (`setInt`, `bytes`), `execute()` sends it, and the answer ends in exactly one call of the connection's
- * listener, always in a later turn of the event loop than `execute()`.
+ * statement's own packet (`setInt`, `bytes`), `execute()` sends it, and the answer ends in exactly one call of the
+ * connection's listener, always in a later turn of the event loop than `execute()`.
  */
 import type { Endpoint } from "../contract.ts";
 
@@ -15,8 +13,7 @@ export type ParamType = { readonly type: "int" } | { readonly type: "text"; read
 
 /**
  * How a statement is counted, as sysbench counts it: read = it returns rows; write = it changed at least one row (a
- * write
- * that touched none counts as other); control = BEGIN, COMMIT, ROLLBACK, always other.
+ * write that touched none counts as other); control = BEGIN, COMMIT, ROLLBACK, always other.
  */
 export type StatementKind = "read" | "write" | "control";
 

@@ -1,9 +1,7 @@
 /**
  * Decodes one whole answer (all its packets in order, as they came) into rows: for the sampled check that the rows
- * which the
- * fast path only counts are the right ones. Text and binary rows; integers, decimals, floats and strings, which is all
- * that
- * the workloads select; any other column type comes back as null.
+ * which the fast path only counts are the right ones. Text and binary rows; integers, decimals, floats and strings,
+ * which is all that the workloads select; any other column type comes back as null.
  */
 import type { Value } from "./driver.ts";
 import { lengthEncoded, word } from "./mysql-bytes.ts";

@@ -1,12 +1,10 @@
 /**
  * Asks a MariaDB server to leave out column definitions that a prepared statement's client knows already
  * (MARIADB_CLIENT_CACHE_METADATA, MariaDB 10.6 and later). sysbench's client library asks for it, mysql2 does not, and
- * the
- * server's work and the bytes per answer differ: a point select is answered with 150 instead of 230 bytes.
+ * the server's work and the bytes per answer differ: a point select is answered with 150 instead of 230 bytes.
  *
  * The two packets of the handshake that pass through our socket are read and patched: the server's greeting says
- * whether it
- * offers the capability, the client's answer gets the bit. Layouts: MariaDB's "Connecting" in its protocol
+ * whether it offers the capability, the client's answer gets the bit. Layouts: MariaDB's "Connecting" in its protocol
  * documentation.
  */
 const CLIENT_MYSQL = 1;

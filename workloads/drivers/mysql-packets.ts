@@ -43,10 +43,8 @@ function lengthBytes(length: number): number {
 
 /**
  * A COM_STMT_EXECUTE packet that is built once and filled in place: every parameter has a fixed length. Parameter types
- * go
- * out with the first execution only, as the C client library does, or with each one where `alwaysTypes` (a proxy may
- * send
- * the statement to another server each time).
+ * go out with the first execution only, as the C client library does, or with each one where `alwaysTypes` (a proxy may
+ * send the statement to another server each time).
  */
 export class ExecutePacket {
   readonly #packet: Buffer;

@@ -1,9 +1,7 @@
 /**
  * Walks a MySQL server's answers by packet length: rows are counted, nothing is decoded or copied on the way. Bytes may
- * come
- * split anywhere. Formats: MariaDB's "Client/Server Protocol" and the MySQL internals manual, "Command Phase"; both
- * ways of
- * ending rows (EOF packets, and OK packets under CLIENT_DEPRECATE_EOF).
+ * come split anywhere. Formats: MariaDB's "Client/Server Protocol" and the MySQL internals manual, "Command Phase";
+ * both ways of ending rows (EOF packets, and OK packets under CLIENT_DEPRECATE_EOF).
  */
 import { lengthEncoded, parseError, word } from "./mysql-bytes.ts";
 

@@ -19,8 +19,7 @@ import { version } from "./versions.ts";
 const PROTOCOL_41 = 0x200;
 /**
  * Off: FOUND_ROWS would count matched instead of changed rows; session tracking and query attributes would change
- * packets
- * that the codec writes and reads; IGNORE_SPACE changes the parser. sysbench's client sets none of them.
+ * packets that the codec writes and reads; IGNORE_SPACE changes the parser. sysbench's client sets none of them.
  */
 const FLAGS = ["-FOUND_ROWS", "-SESSION_TRACK", "-CLIENT_QUERY_ATTRIBUTES", "-IGNORE_SPACE", "-LOCAL_FILES"];
 

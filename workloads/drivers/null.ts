@@ -1,7 +1,6 @@
 /**
  * A driver without a server: each statement is answered at once with the rows that it has to return. What a run on it
- * can do
- * is the engine's own ceiling, for `load calibrate`.
+ * can do is the engine's own ceiling, for `load calibrate`.
  */
 import type { Endpoint } from "../contract.ts";
 import type { Connection, Driver, Listener, Statement, StatementSpec, Value } from "./driver.ts";

@@ -1,10 +1,8 @@
 /**
  * The fast path's own TCP socket. Reads land in one static buffer that all sockets of this thread share (libuv reads
- * and
- * delivers in one go, so the content is consumed before the next read), which saves a buffer and the stream machinery
- * per read.
- * During the handshake it plays the event-emitting stream that the client library expects; after `takeOver` bytes go
- * straight to the codec.
+ * and delivers in one go, so the content is consumed before the next read), which saves a buffer and the stream
+ * machinery per read. During the handshake it plays the event-emitting stream that the client library expects; after
+ * `takeOver` bytes go straight to the codec.
  */
 import { EventEmitter } from "node:events";
 import net from "node:net";

@@ -1,7 +1,6 @@
 /**
  * Decodes one whole answer (its bytes as they came) into rows: for the sampled check that the rows which the fast path
- * only
- * counts are the right ones. All columns come as text.
+ * only counts are the right ones. All columns come as text.
  */
 import type { Value } from "./driver.ts";
 

@@ -1,7 +1,6 @@
 /**
  * Walks a PostgreSQL server's answers by message length: rows are counted, nothing is decoded or copied on the way.
- * Bytes may
- * come split anywhere. An answer ends with ReadyForQuery, whatever came before it.
+ * Bytes may come split anywhere. An answer ends with ReadyForQuery, whatever came before it.
  */
 import { affectedRows, parseError } from "./postgres-messages.ts";
 

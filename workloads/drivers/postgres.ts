@@ -1,7 +1,6 @@
 /**
  * PostgreSQL, and servers that speak its protocol. pg does handshake and authentication on a socket of ours; then the
- * fast
- * path takes the socket over. TLS stays with pg's own queries; `path` says which one runs.
+ * fast path takes the socket over. TLS stays with pg's own queries; `path` says which one runs.
  */
 import { readFileSync } from "node:fs";
 import pg from "pg";

@@ -1,21 +1,15 @@
 /**
  * Where the drivers of one run wait for each other: before the first window until the tables are there, before each
- * window
- * until every connection of every driver is open, and after the last one.
+ * window until every connection of every driver is open, and after the last one.
  *
  * Driver 0 keeps the barrier on a TCP port, the others call it; one JSON document per line. It needs nobody else: an
- * operator
- * who is cut off changes nothing, and a window that drained for long on one driver is waited for by all, which moments
- * agreed
- * on before the run cannot give. The keeper names the begin of a window by its own clock. Clocks of real machines
- * differ, so
- * each caller measures the difference before each window and converts; half of the quickest round trip bounds the
- * error, and
- * both stand in the result.
+ * operator who is cut off changes nothing, and a window that drained for long on one driver is waited for by all, which
+ * moments agreed on before the run cannot give. The keeper names the begin of a window by its own clock. Clocks of real
+ * machines differ, so each caller measures the difference before each window and converts; half of the quickest round
+ * trip bounds the error, and both stand in the result.
  *
  * Every driver hears from the others every two seconds. One that is gone, silent or stopped ends the run of all at
- * once: what
- * a part of the load would measure from there on is not what was asked for.
+ * once: what a part of the load would measure from there on is not what was asked for.
  */
 
 /** What "go" says to a driver, in its own clock (clock.ts). Milliseconds. */

@@ -14,10 +14,8 @@ export interface Offset {
 
 /**
  * From one question and answer: asked at `sent`, answered at `there` by the other clock, heard at `heard`. The answer
- * was
- * made between the two, so the middle is off by half the round trip at most, however the way there and back differ
- * (NTP,
- * RFC 5905, section 8).
+ * was made between the two, so the middle is off by half the round trip at most, however the way there and back differ
+ * (NTP, RFC 5905, section 8).
  */
 export function offsetOf(sent: number, there: number, heard: number): Offset {
   return { offsetMs: there - (sent + heard) / 2, uncertaintyMs: (heard - sent) / 2 };

@@ -76,8 +76,7 @@ function pareto(h: number): Draw {
 
 /**
  * P(a + k - 1) proportional to 1 / k^exponent, by rejection-inversion: W. Hoermann, G. Derflinger, "Rejection-inversion
- * to
- * generate variates from monotone discrete distributions", ACM TOMACS 6(3), 1996. H is the integral of x^-exponent.
+ * to generate variates from monotone discrete distributions", ACM TOMACS 6(3), 1996. H is the integral of x^-exponent.
  */
 function zipfian(exponent: number): Draw {
   const H = (x: number): number => (exponent === 1 ? Math.log(x) : (x ** (1 - exponent) - 1) / (1 - exponent));

@@ -1,7 +1,6 @@
 /**
  * Latencies in an HDR histogram (3 significant digits). Inside it counts tenths of a microsecond, so that the error
- * stays at
- * or below 0.1 % down to 0.1 ms; what leaves the process is in whole microseconds, V2 compressed, base64.
+ * stays at or below 0.1 % down to 0.1 ms; what leaves the process is in whole microseconds, V2 compressed, base64.
  * Minimum, maximum and sum are kept exactly.
  */
 
@@ -30,8 +29,7 @@ const FRONT_LENGTH = frontIndex(FRONT_LIMIT - 1) + 1;
 
 /**
  * The library's own place for a whole number below 2^31, found with shifts: it takes a logarithm and a power per value,
- * which
- * at two histograms per event is 3 % of the CPU of a point select (perf, 30,000 events/s). Three digits are 2048
+ * which at two histograms per event is 3 % of the CPU of a point select (perf, 30,000 events/s). Three digits are 2048
  * sub-buckets.
  */
 function frontIndex(units: number): number {

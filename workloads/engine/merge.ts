@@ -8,8 +8,7 @@ import { summarize, sweeps } from "./summary.ts";
 
 /**
  * Counts and rates are added, histograms merged, windows matched by step and repeat. Throws one line when the results
- * are not
- * of the same run, or a driver's is missing twice.
+ * are not of the same run, or a driver's is missing twice.
  */
 export function merge(given: readonly RunResult[]): RunResult {
   const results = given.toSorted((a, b) => indexOf(a) - indexOf(b));
@@ -202,9 +201,8 @@ function mergeDrivers(parts: Part[], count: number): StepResult["driver"] {
 
 /**
  * Where the drivers' clocks were compared, each began at the agreed moment or as much later as it says, and both ends
- * of the
- * span may be off by what their clocks may. Otherwise the span by their own clocks, about whose agreement nothing is
- * known.
+ * of the span may be off by what their clocks may. Otherwise the span by their own clocks, about whose agreement
+ * nothing is known.
  */
 function skew(parts: Part[]): Pick<StepResult["driver"], "startSkewMs" | "startSkewUncertaintyMs"> {
   if (parts.length < 2) return {};

@@ -48,8 +48,7 @@ export class StatusFile {
 
 /**
  * The intervals of the window in hand, one JSON line each, in `<out>.partial`: what a SIGKILL would otherwise lose. It
- * is
- * removed when the result itself holds them.
+ * is removed when the result itself holds them.
  */
 export class PartialFile {
   readonly #path: string | undefined;

@@ -118,8 +118,7 @@ export function fillDigitGroups(random: Random, target: Uint8Array): void {
 
 /**
  * sysbench's rand.unique(): a permutation of 0..2^32-1 (quadratic residues of the prime 2^32-5; Preshing, "How to
- * generate a
- * sequence of unique random integers", 2012). Different indexes give different numbers.
+ * generate a sequence of unique random integers", 2012). Different indexes give different numbers.
  */
 export function uniqueNumber(index: number, offset: number): number {
   const inner = (permute(index >>> 0) + offset) >>> 0;

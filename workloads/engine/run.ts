@@ -207,8 +207,7 @@ class RunClock {
 
   /**
    * Drivers that start together have agreed on the first window's begin; every later one follows after the planned
-   * length
-   * plus ten seconds for drain, report and new connections.
+   * length plus ten seconds for drain, report and new connections.
    */
   beginAt(index: number): number | undefined {
     const { drivers, restSeconds } = this.#spec;

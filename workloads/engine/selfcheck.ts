@@ -78,10 +78,9 @@ export interface Verdict {
 
 /**
  * When the driver was the bottleneck. The bounds are this project's judgement: a loop that works 90 % of the time
- * queues
- * answers noticeably; a loop whose lateness (99th percentile) is above 2 ms and above half of the 95th percentile of
- * the
- * latencies makes up a good part of them; 5 % steal means that the machine under the driver was taken away.
+ * queues answers noticeably; a loop whose lateness (99th percentile) is above 2 ms and above half of the 95th
+ * percentile of the latencies makes up a good part of them; 5 % steal means that the machine under the driver was taken
+ * away.
  */
 export function judge(
   threads: { cpuPercent: number; eventLoopDelayP99Ms: number }[],

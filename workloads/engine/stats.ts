@@ -31,10 +31,9 @@ export interface WithinStat {
 
 /**
  * The mean of a window's intervals, which are not independent: a slow second follows a slow one. The effective number
- * is
- * n / (1 + 2 * sum of the autocorrelations), summed over pairs of lags while the pair's sum is positive (Geyer,
- * "Practical
- * Markov chain Monte Carlo", Statistical Science 7(4), 1992: initial positive sequence). It is never put above n.
+ * is n / (1 + 2 * sum of the autocorrelations), summed over pairs of lags while the pair's sum is positive (Geyer,
+ * "Practical Markov chain Monte Carlo", Statistical Science 7(4), 1992: initial positive sequence). It is never put
+ * above n.
  */
 export function within(values: readonly number[]): WithinStat {
   const n = values.length;

@@ -116,12 +116,10 @@ function wholeIntervals(facts: WindowFacts): Interval[] {
 
 /**
  * What the events are divided by. They count when they began inside the window, those that end in the drain included.
- * After a
- * warm-up all connections are busy when the window opens, so what is missing at its start makes up for what is on top
- * at its
- * end, and its own length is the right one. Without a warm-up all begin at once, as in sysbench, and as there the time
- * of the
- * drain belongs to the elapsed time. A run that ends early (abort, `events`) took as long as it took.
+ * After a warm-up all connections are busy when the window opens, so what is missing at its start makes up for what is
+ * on top at its end, and its own length is the right one. Without a warm-up all begin at once, as in sysbench, and as
+ * there the time of the drain belongs to the elapsed time. A run that ends early (abort, `events`) took as long as it
+ * took.
  */
 function windowSeconds({ step, reports, endedAfterMs, aborted }: WindowFacts): number {
   const last = Math.max(0, ...reports.map((r) => r.lastCompletion)) / 1000;

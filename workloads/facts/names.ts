@@ -1,8 +1,7 @@
 /**
  * What is read of a server, and what each name is: a counter grows from the server's start and only its difference over
- * a
- * window means something; a gauge is a state of this moment (or an average that the server keeps itself) and is kept as
- * it is.
+ * a window means something; a gauge is a state of this moment (or an average that the server keeps itself) and is kept
+ * as it is.
  */
 
 export type Kind = "counter" | "gauge";

@@ -28,8 +28,7 @@ const DDL_TIMEOUT_MS = 7_200_000;
 
 /**
  * Makes the spec's tables, with as much of what is there already as fits (see tables.ts), and waits until every
- * observed
- * node has them. Rejects with one clear line; what was loaded stays and the next call continues from it.
+ * observed node has them. Rejects with one clear line; what was loaded stays and the next call continues from it.
  */
 export async function prepare(spec: RunSpec, { onProgress, signal }: PrepareOptions): Promise<PrepareResult> {
   const started = performance.now();

@@ -16,9 +16,8 @@ const SCAN_TIMEOUT_MS = 1_800_000;
 
 /**
  * Counts rows and compares columns and indexes with the spec; with `consistency`, also the same checksum of every table
- * on
- * every observed node (rows may then differ from the spec: workloads insert and delete).
- * Problems are lines in the answer; only a server that can't be asked at all rejects.
+ * on every observed node (rows may then differ from the spec: workloads insert and delete). Problems are lines in the
+ * answer; only a server that can't be asked at all rejects.
  */
 export async function verify(
   spec: RunSpec,

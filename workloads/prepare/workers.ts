@@ -37,8 +37,7 @@ export class Workers {
 
   /**
    * Runs the jobs, one after the other, on a free connection, each on a passing error again. Jobs that are due later
-   * may be
-   * found out when the earlier ones are done: `next` gives them. Rejects with one clear line.
+   * may be found out when the earlier ones are done: `next` gives them. Rejects with one clear line.
    */
   run(job: Job, next?: () => Job | undefined): Promise<void> {
     return this.#limit(async () => {

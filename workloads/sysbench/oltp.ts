@@ -98,8 +98,8 @@ export const oltp = {
 
 /**
  * MySQL: id 0 asks for the next AUTO_INCREMENT value; PostgreSQL: the id is left out. Without auto_inc the ids are
- * those of
- * rand.unique(), moved into the range of a signed integer; each session takes every n-th number of the sequence.
+ * those of rand.unique(), moved into the range of a signed integer; each session takes every n-th number of the
+ * sequence.
  */
 function insert(list: OpList): void {
   const { tables, tableSize, draw, autoInc, dialect, sessions, seed } = list.context;

@@ -104,8 +104,7 @@ type Given = RunSpec["data"]["options"];
 
 /**
  * Defaults, then what data.options says, then what the step says. Throws one line that names the key, what was given
- * and
- * what is allowed; an unknown name comes with the nearest known one.
+ * and what is allowed; an unknown name comes with the nearest known one.
  */
 export function resolveOptions(spec: RunSpec, step: number): WorkloadOptions {
   const resolved: Record<string, unknown> = Object.fromEntries(

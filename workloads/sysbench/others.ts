@@ -73,8 +73,8 @@ const insertion = ({ id, memory }: Actor): string => `INSERT INTO sbtest${id + 1
 
 /**
  * Each session fills a table of its own, (id, k), with rising ids. An event is one buffered row; when the buffer is
- * full the
- * next event sends it. So the events per second are rows per second, and their latency percentiles mean nothing.
+ * full the next event sends it. So the events per second are rows per second, and their latency percentiles mean
+ * nothing.
  */
 const bulkInsert: Workload = {
   description: "Multi-row INSERTs of 512 KiB into a table per session; an event is one row",
