@@ -29,10 +29,14 @@ export function operatorKey(name: string, comment: string, opts?: pulumi.CustomR
   return { privateKey: pulumi.secret(pair.private), publicKey: pulumi.unsecret(pair.public) };
 }
 
+/** GNU's date, or that of macOS and the BSDs, which knows no -d with a distance. Prints UTC, to the second. */
+export const expiryScript = (hours: number): string =>
+  `date -u -d '+${hours} hours' +%Y-%m-%dT%H:%M:%SZ 2>/dev/null || date -u -v+${hours}H +%Y-%m-%dT%H:%M:%SZ`;
+
 /** When the stack counts as a leftover, UTC; fixed at its creation, so that a later `up` changes nothing. */
 export function expiry(hours: number): pulumi.Output<string> {
   return new local.Command("expiry", {
-    create: `date -u -d '+${hours} hours' +%Y-%m-%dT%H:%M:%SZ`,
+    create: expiryScript(hours),
     logging: "none",
     addPreviousOutputInEnv: false,
   }).stdout;

@@ -67,7 +67,8 @@ export const awsSite = z.strictObject({
     .optional(),
   /** All nodes of the site close together in one zone: types that allow a cluster placement group only. */
   placementGroup: z.boolean().default(false),
-  spot: z.union([z.boolean(), z.strictObject({ maxPrice: z.number().positive() })]).default(false),
+  /** `maxPrice`: USD per hour; EC2 takes nothing below a tenth of a cent, and keeps six decimals. */
+  spot: z.union([z.boolean(), z.strictObject({ maxPrice: z.number().min(0.001).max(1000) })]).default(false),
   /** Allow a change that makes database nodes anew. */
   replaceNodes: z.boolean().default(false),
   /** Make database nodes one after the other, and take changes that stop them (another type) in the same way. */

@@ -23,8 +23,17 @@ interface Guest {
   node?: string;
 }
 
-/** The oldest version with `import` as a content type of storages. */
-const OLDEST = 8;
+/**
+ * Major and minor. Virtual machines: the first whose content type `import` takes .qcow2 files by a download; older ones
+ * refuse the name ("wrong file extension"). Containers: the first that the provider speaks with.
+ */
+const OLDEST: Record<ProxmoxSite["guest"], [major: number, minor: number]> = { vm: [8, 4], lxc: [8, 0] };
+
+/** "8.4.1", and "8.0-beta1" as some answer. */
+function isOlder(version: string, [major, minor]: [number, number]): boolean {
+  const [, a = "0", b = "0"] = /^(\d+)(?:\.(\d+))?/.exec(version) ?? [];
+  return Number(a) < major || (Number(a) === major && Number(b) < minor);
+}
 
 export async function checkProxmoxSites(
   config: Config,
@@ -94,9 +103,13 @@ async function apiCheck(site: ProxmoxSite, key: string, ask: Ask): Promise<Check
   const check = `Proxmox API of site ${site.name}`;
   try {
     const { version } = await ask<{ version: string }>("/version");
-    return Number(version.split(".")[0]) >= OLDEST
-      ? passed(check, `${site.endpoint} is Proxmox VE ${version}`)
-      : failed(check, `${key}.endpoint is ${site.endpoint} with Proxmox VE ${version}; ${OLDEST} or newer is needed`);
+    const oldest = OLDEST[site.guest];
+    if (isOlder(version, oldest))
+      return failed(
+        check,
+        `${key}.endpoint: ${site.endpoint} is Proxmox VE ${version}; expected ${oldest.join(".")} or newer for guest "${site.guest}"${site.guest === "vm" ? " (older ones import no .qcow2 image)" : ""}`,
+      );
+    return passed(check, `${site.endpoint} is Proxmox VE ${version}`);
   } catch (error) {
     const { status, message } = error as ProxmoxError;
     const secret = needsRoot(site) ? "meshbench:proxmoxPassword" : "meshbench:proxmoxToken";

@@ -31,6 +31,12 @@ export interface InstanceArgs {
   after: pulumi.Resource[];
 }
 
+/**
+ * As EC2 gives it back, with six decimals. The provider compares both texts without their trailing zeros, so that "1"
+ * would differ from "1.000000" at every run, and the field makes the instance anew.
+ */
+export const spotPrice = (usdPerHour: number): string => usdPerHour.toFixed(6);
+
 /** Debian's images for EC2 have this login. */
 const USER = "admin";
 
@@ -146,8 +152,10 @@ export class AwsInstance extends pulumi.ComponentResource {
           throughput: site.disk.throughputMiBs,
           encrypted: true,
           deleteOnTermination: true,
-          tags: named,
         },
+        // Not the block device's own tags, which the provider sets once the volume is there: where a policy of the
+        // account denies untagged volumes, they have to be in the call that makes them.
+        volumeTags: named,
         ...(isBurstable(type) ? { creditSpecification: { cpuCredits: site.credits } } : {}),
         ...(network.placementGroup === undefined ? {} : { placementGroup: network.placementGroup.name }),
         ...(site.spot === false
@@ -158,7 +166,7 @@ export class AwsInstance extends pulumi.ComponentResource {
                 spotOptions: {
                   spotInstanceType: "one-time",
                   instanceInterruptionBehavior: "terminate",
-                  ...(site.spot === true ? {} : { maxPrice: String(site.spot.maxPrice) }),
+                  ...(site.spot === true ? {} : { maxPrice: spotPrice(site.spot.maxPrice) }),
                 },
               },
             }),
@@ -171,6 +179,8 @@ export class AwsInstance extends pulumi.ComponentResource {
         // User data counts at the first boot only, and changing it would stop the instance; an image that is looked up
         // drifts.
         ignoreChanges: ["userData", ...(site.ami === undefined ? ["ami"] : [])],
+        // The provider would stop it for another type, and a one-time spot instance cannot be stopped.
+        ...(site.spot === false ? {} : { replaceOnChanges: ["instanceType"] }),
         deleteBeforeReplace: true,
       },
     );
@@ -186,8 +196,9 @@ export class AwsInstance extends pulumi.ComponentResource {
           image: site.ami ?? "Debian's",
           spot: JSON.stringify(site.spot),
           placementGroup: String(site.placementGroup),
+          ...(site.spot === false ? {} : { instanceType: type }),
         },
-        restarted: { instanceType: type },
+        restarted: site.spot === false ? { instanceType: type } : {},
         mayReplace: site.replaceNodes,
         mayRestart: site.rolling || alone,
         replaceKey: `${key}.replaceNodes to true`,

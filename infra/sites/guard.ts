@@ -22,18 +22,24 @@ export interface Guarded {
 /**
  * Prints the values that hold from now on, one per line. Refused changes leave with 1 before anything is touched: the
  * node depends on this step, and a step that failed keeps its old inputs, so that it fails again until it is confirmed
- * or undone.
+ * or undone. A value that was not remembered is no change: the node was made before it counted.
  */
 export const GUARD_SCRIPT = `
-was() { printf '%s\\n' "\${PULUMI_COMMAND_STDOUT:-}" | grep "^$1 " || true; }
+changes() {
+  printf '%s\\n' "$1" | grep . | while IFS= read -r asked; do
+    was=$(printf '%s\\n' "\${PULUMI_COMMAND_STDOUT:-}" | grep -F -- "\${asked%% = *} = " | head -n 1 || true)
+    [ -z "$was" ] || [ "$was" = "$asked" ] || printf '  was: %s\\n  asked: %s\\n' "\${was#* }" "\${asked#* }"
+  done || true
+}
 refuse() {
-  diff <(was "$1") <(printf '%s\\n' "$2" | grep . || true) | grep '^[<>]' | sed 's/^< [a-z]* /  was: /; s/^> [a-z]* /  asked: /' >&2 || true
-  echo "$3" >&2
+  printf '%s\\n%s\\n' "$1" "$2" >&2
   exit 1
 }
 if [ -n "\${PULUMI_COMMAND_STDOUT:-}" ]; then
-  [ "$MAY_REPLACE" = true ] || [ "$(was replaced)" = "$REPLACED" ] || refuse replaced "$REPLACED" "$NODE: this change makes the database node anew and its data is lost; set $REPLACE_KEY to confirm it, or undo the change"
-  [ "$MAY_RESTART" = true ] || [ "$(was restarted)" = "$RESTARTED" ] || refuse restarted "$RESTARTED" "$NODE: this change stops the database node, maybe together with others; set $RESTART_KEY to have it done node by node, or undo the change"
+  anew=$(changes "$REPLACED")
+  stops=$(changes "$RESTARTED")
+  [ "$MAY_REPLACE" = true ] || [ -z "$anew" ] || refuse "$anew" "$NODE: this change makes the database node anew and its data is lost; set $REPLACE_KEY to confirm it, or undo the change"
+  [ "$MAY_RESTART" = true ] || [ -z "$stops" ] || refuse "$stops" "$NODE: this change stops the database node, maybe together with others; set $RESTART_KEY to have it done node by node, or undo the change"
 fi
 printf '%s\\n' "$REPLACED" "$RESTARTED" | grep . || true`;
 

@@ -72,3 +72,11 @@ test("a value that stops the node is refused until it is done node by node", () 
   );
   assert.equal(run(first.stdout, { ...change, MAY_RESTART: "true" }).status, 0);
 });
+
+test("a value that was not remembered yet is no change, whatever else is", () => {
+  const more = { REPLACED: `${VALUES.REPLACED}\nreplaced architecture = x86_64` };
+  assert.equal(run(first.stdout, more).status, 0);
+  const refused = run(first.stdout, { REPLACED: more.REPLACED.replace("1a", "1b") });
+  assert.equal(refused.status, 1);
+  assert.doesNotMatch(refused.stderr, /architecture/);
+});

@@ -173,7 +173,7 @@ test("tags: project, stack, site, owner, expiry and, when named, the run, on eve
     assert.ok(inputs["tags"]["Name"], `Name of ${type} ${name}`);
   }
   for (const { inputs } of ofType(resources, "aws:ec2/instance:Instance"))
-    assert.equal(inputs["rootBlockDevice"].tags.owner, "ada", "a volume left over says whose it is");
+    assert.equal(inputs["volumeTags"].owner, "ada", "a volume left over says whose it is, from the call that makes it");
 });
 
 test("nothing but SSH from the operator and the mesh is let in", async () => {
@@ -255,7 +255,7 @@ test("options of a site reach the instance", async () => {
   assert.equal(first!["ami"], "ami-0123456789abcdef0");
   assert.equal(calls.filter((c) => c.token === "aws:ec2/getAmi:getAmi").length, 0, "a given image is not looked up");
   assert.equal(first!["creditSpecification"], undefined, "only burstable types have credits");
-  assert.equal(first!["instanceMarketOptions"].spotOptions.maxPrice, "0.05");
+  assert.equal(first!["instanceMarketOptions"].spotOptions.maxPrice, "0.050000");
 
   const grouped = (
     await make({
@@ -266,6 +266,27 @@ test("options of a site reach the instance", async () => {
   ).resources;
   assert.equal(ofType(grouped, "aws:ec2/placementGroup:PlacementGroup")[0]!.inputs["strategy"], "cluster");
   assert.ok(ofType(grouped, "aws:ec2/instance:Instance").every((r) => r.inputs["placementGroup"]));
+});
+
+test("spot: another type makes an instance anew, since a one-time request cannot be stopped; the price as EC2 gives it back", async () => {
+  const site = { name: "a", kind: "aws", nodes: 3, region: "eu-central-1" };
+  const guardOf = (resources: Seen[]): Record<string, string> =>
+    ofType(resources, "command:local:Command").find((r) => r.name === "a-1-guard")!.inputs["environment"];
+  const spot = guardOf((await make({ sites: [{ ...site, spot: true, rolling: true }] })).resources);
+  assert.match(spot["REPLACED"]!, /^replaced instanceType = t3\.medium$/m);
+  assert.equal(spot["RESTARTED"], "");
+  const onDemand = guardOf((await make({ sites: [{ ...site, rolling: true }] })).resources);
+  assert.match(onDemand["RESTARTED"]!, /^restarted instanceType = t3\.medium$/m);
+  assert.doesNotMatch(onDemand["REPLACED"]!, /instanceType/);
+  // The provider compares TrimRight(state, "0") with TrimRight(configuration, "0"), and EC2 answers with six decimals.
+  const { spotPrice } = await import("../../infra/sites/aws-instance.ts");
+  for (const [given, kept] of [
+    [1, "1.000000"],
+    [10, "10.000000"],
+    [0.05, "0.050000"],
+    [0.0123456, "0.012346"],
+  ] as const)
+    assert.equal(spotPrice(given), kept);
 });
 
 test("IMDSv2, an explicit credit mode, a pinned host key, and a node that stands for its instance", async () => {

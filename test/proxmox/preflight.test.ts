@@ -20,6 +20,9 @@ const SET = {
   jump: { host: "gate.example.org", hostKey: "ssh-ed25519 AAAA" },
 };
 
+/** Containers, with storages that hold them. */
+const LXC = { guest: "lxc" };
+
 type Answers = Record<string, unknown>;
 const GOOD: Answers = {
   "/version": { version: "8.4.1" },
@@ -90,7 +93,18 @@ test("the API: a token that is wrong or has expired, an untrusted certificate, n
     "does not answer as a Proxmox API",
     "ECONNREFUSED",
   );
-  await fails({ ...rest, "/version": { version: "7.4-3" } }, {}, "Proxmox VE 7.4-3", "8 or newer");
+  for (const version of ["7.4-3", "8.0", "8.3.5"])
+    await fails({ ...rest, "/version": { version } }, {}, `Proxmox VE ${version}`, '8.4 or newer for guest "vm"');
+  await fails({ ...rest, "/version": { version: "7.4-3" } }, LXC, '8.0 or newer for guest "lxc"');
+});
+
+test("the version: 8.4 imports images of virtual machines, containers need no import", async () => {
+  for (const version of ["8.4", "8.4.1", "8.10", "9.0.3", "10.0"])
+    assert.ok(
+      (await ask({ "/version": { version } })).every((c) => c.ok),
+      version,
+    );
+  assert.ok((await ask({ "/version": { version: "8.2.4" } }, LXC)).every((c) => c.ok));
 });
 
 test("the host: absent, offline, too small", async () => {

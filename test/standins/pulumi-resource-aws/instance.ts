@@ -16,6 +16,8 @@ interface Inputs {
   vpcSecurityGroupIds?: string[];
   userData?: string;
   tags?: Record<string, string>;
+  volumeTags?: Record<string, string>;
+  instanceMarketOptions?: { marketType?: string };
   rootBlockDevice?: {
     volumeSize?: number;
     volumeType?: string;
@@ -55,6 +57,7 @@ export const instance: Kind = {
     "rootBlockDevice",
     "creditSpecification",
     "instanceMarketOptions",
+    "volumeTags",
     "tags",
   ],
   rules: {
@@ -77,6 +80,10 @@ export const instance: Kind = {
       (/^t\d/.test(String(inputs["instanceType"]))
         ? undefined
         : `The ${String(inputs["instanceType"])} instance type does not support specifying CpuCredits.`),
+    volumeTags: (value, inputs) =>
+      isObject(value) && isObject(inputs["rootBlockDevice"]) && inputs["rootBlockDevice"]["tags"] !== undefined
+        ? '"root_block_device.0.tags": conflicts with volume_tags'
+        : undefined,
     instanceMarketOptions: nested({ marketType: oneOf("spot", "capacity-block"), spotOptions: any }),
     userData: (value) =>
       Buffer.byteLength(String(value)) <= 16_384
@@ -102,6 +109,10 @@ export const instance: Kind = {
       throw new Error(
         `creating EC2 Instance: operation error EC2: RunInstances, InsufficientInstanceCapacity: We currently do not have sufficient ${given.instanceType} capacity in the Availability Zone you requested.`,
       );
+    if (process.env["MESHBENCH_STANDIN_DENY_UNTAGGED_VOLUMES"] && Object.keys(given.volumeTags ?? {}).length === 0)
+      throw new Error(
+        "creating EC2 Instance: operation error EC2: RunInstances, UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:iam::123456789012:user/stand-in is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:*:123456789012:volume/* with an explicit deny in a service control policy.",
+      );
     await requireImage(given.ami, call);
     const made = await call.ec2.send(
       new sdk.RunInstancesCommand({
@@ -113,7 +124,10 @@ export const instance: Kind = {
         ...(given.keyName === undefined ? {} : { KeyName: given.keyName }),
         SecurityGroupIds: given.vpcSecurityGroupIds ?? [],
         UserData: Buffer.from(given.userData ?? "").toString("base64"),
-        ...tagged("instance", given.tags),
+        TagSpecifications: [
+          ...(tagged("instance", given.tags).TagSpecifications ?? []),
+          ...(tagged("volume", given.volumeTags).TagSpecifications ?? []),
+        ],
         MetadataOptions: { HttpTokens: given.metadataOptions?.httpTokens ?? "optional" },
       }),
     );
@@ -159,12 +173,18 @@ export const instance: Kind = {
         `updating EC2 Instance (${id}) volume: InvalidParameterValue: New size cannot be smaller than existing size`,
       );
     await retag(call.ec2, id, state["tags"], inputs["tags"]);
+    for (const { Ebs } of (await described(call.ec2, id))?.BlockDeviceMappings ?? [])
+      if (Ebs?.VolumeId !== undefined) await retag(call.ec2, Ebs.VolumeId, state["volumeTags"], inputs["volumeTags"]);
     if (JSON.stringify(after.vpcSecurityGroupIds) !== JSON.stringify(before.vpcSecurityGroupIds))
       await call.ec2.send(
         new sdk.ModifyInstanceAttributeCommand({ InstanceId: id, Groups: after.vpcSecurityGroupIds ?? [] }),
       );
     const name = before.tags?.["Name"] ?? call.name;
     if (after.instanceType !== before.instanceType || after.userData !== before.userData) {
+      if (before.instanceMarketOptions?.marketType === "spot")
+        throw new Error(
+          `stopping EC2 Instance (${id}): operation error EC2: StopInstances, UnsupportedOperation: You can't stop the Spot Instance '${id}' because it is associated with a one-time Spot Instance request. You can only stop Spot Instances associated with persistent Spot Instance requests.`,
+        );
       // What EC2 does to an instance for either: stop, change, start. The disk stays.
       await call.ec2.send(new sdk.StopInstancesCommand({ InstanceIds: [id] }));
       await lab(["node", "stop", "--lab", labName(), "--name", name], call.log);
