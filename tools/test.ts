@@ -1,22 +1,25 @@
 /**
- * `npm test`: type check, then everything that needs no nodes, then everything that does. `npm test -- unit` or `e2e`
- * for
- * one of them; further words are paths, to run these files alone.
+ * `npm test`: types, format, lint and imports, then the tests that need no nodes, then those that do. `unit` or `e2e`
+ * selects one kind, `all` adds the slow matrix; further words are paths, to run these files alone.
  *
  * A file that fails is run once more, alone, and named: these tests measure time on real systems that share a machine
  * with whatever else runs there. What fails twice has failed.
  */
 import { spawn } from "node:child_process";
-import { globSync } from "node:fs";
-import { join, relative } from "node:path";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { resolveEngine } from "./engine.ts";
 import { checkout, nodeBinary, ToolError } from "./paths.ts";
 import { endTree } from "./processes.ts";
 import { duration, sayOnStderr } from "./progress.ts";
+import type { FileTime } from "./test-times.ts";
 
-const ALL = "test/**/*.test.ts";
+const DEFAULT = ["test/**/*.test.ts"];
+/** Clouds, kills and whatever else takes minutes on nodes: `npm run test:all`. */
+const SLOW = ["test/**/*.clouds.ts", "test/**/*.slow.ts"];
 /** On real nodes or with a real engine: one at a time, since they share two cores and measure what they do. */
-const isE2e = (file: string): boolean => /\.(e2e\.test|clouds)\.ts$/.test(file);
+const isE2e = (file: string): boolean => /\.(e2e\.test|clouds|slow)\.ts$/.test(file);
 /** A test that hangs is a failed test. */
 const UNIT_TIMEOUT_MS = 300_000,
   E2E_TIMEOUT_MS = 600_000;
@@ -24,7 +27,7 @@ const UNIT_TIMEOUT_MS = 300_000,
 const UNIT_FILES_MS = 1_500_000,
   E2E_FILE_MS = 900_000;
 /** For everything: what is not run by then has failed. */
-const TOTAL_MS = 4_200_000;
+const TOTAL_MS = process.argv.includes("all") ? 14_400_000 : 4_200_000;
 /** Packages and the node image, from nothing. */
 const MAKE_MS = 1_200_000;
 const began = Date.now();
@@ -54,31 +57,38 @@ function run(args: string[], limitMs: number): Promise<{ ok: boolean; output: st
   });
 }
 
-const testArguments = (files: string[], concurrency: number, timeout: number): string[] => [
-  "--test",
-  "--test-reporter=spec",
-  `--test-concurrency=${concurrency}`,
-  `--test-timeout=${timeout}`,
-  ...files,
-];
-
-/** Files with a failed test, as the spec reporter names them; all that ran when it names none (a crash). */
-function failedFiles(output: string, files: string[]): string[] {
-  const named = [...output.matchAll(/^test at (\S+?):\d+:\d+$/gm)].map((m) =>
-    relative(checkout, join(checkout, m[1]!)),
-  );
-  const failed = files.filter((file) => named.includes(file));
-  return failed.length > 0 ? failed : files;
-}
-
 interface Outcome {
-  passed: number;
+  times: FileTime[];
   failed: string[];
   twice: string[];
 }
 
+/** Runs the files; their times come from a reporter of their own. A file that crashed counts as failed. */
+async function runOnce(files: string[], batch: number, timeout: number, limitMs: number): Promise<FileTime[]> {
+  const folder = mkdtempSync(join(tmpdir(), "meshbench-test-"));
+  const times = join(folder, "times.jsonl");
+  const { ok } = await run(
+    [
+      "--test",
+      "--test-reporter=spec",
+      "--test-reporter-destination=stdout",
+      `--test-reporter=${join(checkout, "tools/test-times.ts")}`,
+      `--test-reporter-destination=${times}`,
+      `--test-concurrency=${batch}`,
+      `--test-timeout=${timeout}`,
+      ...files,
+    ],
+    limitMs,
+  );
+  const lines = existsSync(times) ? readFileSync(times, "utf8").split("\n").filter(Boolean) : [];
+  rmSync(folder, { recursive: true, force: true });
+  const seen = lines.map((line) => JSON.parse(line) as FileTime);
+  const named = ok || seen.some((time) => time.failed);
+  return files.map((file) => seen.find((time) => time.file === file) ?? { file, ms: 0, failed: !named });
+}
+
 async function runFiles(files: string[], batch: number, timeout: number, limitMs: number): Promise<Outcome> {
-  const outcome: Outcome = { passed: 0, failed: [], twice: [] };
+  const outcome: Outcome = { times: [], failed: [], twice: [] };
   const groups = batch > 1 ? [files] : files.map((file) => [file]);
   for (const group of groups) {
     if (outOfTime()) {
@@ -87,15 +97,12 @@ async function runFiles(files: string[], batch: number, timeout: number, limitMs
       continue;
     }
     const began = Date.now();
-    const { ok, output } = await run(testArguments(group, batch, timeout), limitMs);
-    const again = ok ? [] : failedFiles(output, group);
-    outcome.passed += group.length - again.length;
-    for (const file of again) {
+    const times = await runOnce(group, batch, timeout, limitMs);
+    outcome.times.push(...times);
+    for (const { file } of times.filter((time) => time.failed)) {
       sayOnStderr(`FAILED, run once more: ${file}`);
-      if ((await run(testArguments([file], 1, timeout), limitMs)).ok) {
-        outcome.passed++;
-        outcome.twice.push(file);
-      } else outcome.failed.push(file);
+      const [again] = await runOnce([file], 1, timeout, limitMs);
+      (again!.failed ? outcome.failed : outcome.twice).push(file);
     }
     sayOnStderr(`(${group.length === 1 ? group[0] : `${group.length} files`}: ${duration(Date.now() - began)})`);
   }
@@ -129,18 +136,19 @@ async function makeNodes(): Promise<boolean> {
 }
 
 async function main(words: string[]): Promise<boolean> {
-  const which: string[] = words.filter((w) => w === "unit" || w === "e2e");
+  const which: string[] = words.filter((w) => w === "unit" || w === "e2e" || w === "all");
   const named = words.filter((w) => !which.includes(w));
-  const wanted = (kind: string): boolean => which.length === 0 || which.includes(kind);
-  const files = (named.length > 0 ? named : globSync(ALL, { cwd: checkout })).sort();
-  const unit = wanted("unit") ? files.filter((f) => !isE2e(f)) : [],
-    e2e = wanted("e2e") ? files.filter(isE2e) : [];
+  const wanted = (kind: string): boolean => which.length === 0 || which.includes("all") || which.includes(kind);
+  const patterns = which.includes("all") ? [...DEFAULT, ...SLOW] : DEFAULT;
+  const files = (named.length > 0 ? named : globSync(patterns, { cwd: checkout })).sort();
+  const unit = wanted("unit") ? files.filter((f) => !isE2e(f)) : [];
+  const e2e = wanted("e2e") ? files.filter(isE2e) : [];
 
-  const failed: string[] = [],
-    twice: string[] = [];
-  let passed = 0;
+  const failed: string[] = [];
+  const twice: string[] = [];
+  const times: FileTime[] = [];
   const add = (outcome: Outcome): void => {
-    passed += outcome.passed;
+    times.push(...outcome.times);
     failed.push(...outcome.failed);
     twice.push(...outcome.twice);
   };
@@ -150,8 +158,11 @@ async function main(words: string[]): Promise<boolean> {
     if (await makeNodes()) add(await runFiles(e2e, 1, E2E_TIMEOUT_MS, E2E_FILE_MS));
     else failed.push(...e2e);
   }
+  const slowest = times.toSorted((a, b) => b.ms - a.ms).slice(0, 10);
+  if (times.length > 1) for (const { file, ms } of slowest) sayOnStderr(`${duration(ms).padStart(12)}  ${file}`);
   for (const file of twice) sayOnStderr(`passed only when run once more: ${file}`);
   for (const file of failed) sayOnStderr(`failed: ${file}`);
+  const passed = unit.length + e2e.length - failed.filter((name) => files.includes(name)).length;
   process.stdout.write(`files: ${passed} passed, ${failed.length} failed\n`);
   return failed.length === 0;
 }
