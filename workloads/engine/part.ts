@@ -175,6 +175,12 @@ export class Part implements SessionOwner {
     this.#recorder.error(error, session.counted);
   }
 
+  mayBeginAgain(): boolean {
+    if (!this.#over && performance.now() < this.#times.close) return true;
+    this.#onQuiet();
+    return false;
+  }
+
   needsLink(session: Session): void {
     const now = performance.now();
     this.#recorder.reconnect(now);
@@ -249,7 +255,10 @@ export class Part implements SessionOwner {
     const wait = moment - performance.now();
     if (this.#over || wait <= 0) return;
     const enough = new Promise<void>((resolve) => {
-      this.#onQuiet = () => (this.#over || (this.#budget <= 0 && this.#busy() === 0) ? resolve() : undefined);
+      // An event that waits for its next try or for a connection has not ended.
+      this.#onQuiet = () => {
+        if (this.#over || (this.#budget <= 0 && !this.#sessions.some((s) => s.start > 0))) resolve();
+      };
     });
     let ended = false;
     void enough.then(() => (ended = true));

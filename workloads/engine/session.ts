@@ -31,6 +31,8 @@ export interface SessionOwner {
    */
   next(session: Session, now: number): boolean;
   failed(session: Session, error: DriverError): void;
+  /** May an event that failed be tried once more? When not, it is given up; the owner is asked once per try. */
+  mayBeginAgain(): boolean;
   /** The session needs a new connection. The owner answers with `relink` or, when it stops, not at all. */
   needsLink(session: Session): void;
   readonly plan: Plan;
@@ -43,9 +45,18 @@ export interface SessionOwner {
   };
 }
 
-/** Back-off after an error that is no plain restart: doubles from 10 ms to 1 s. */
+/** Back-off after an error that is no plain restart: doubles from 10 ms to 1 s, until an event succeeds. */
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 1000;
+/**
+ * Failures of an event on one connection after which it is tried on a new one. Where there are other endpoints, the
+ * second refusal is enough. With one endpoint a new connection may still end somewhere else (a forwarder that moves new
+ * connections), or be free of what the old one carries (PostgreSQL's 0A000 after ALTER TABLE lasts as long as the
+ * prepared statement). Conflicts with others come and go, so many of them in a row are needed.
+ */
+const REFUSALS_ELSEWHERE = 2;
+const REFUSALS_HERE = 5;
+const CONFLICTS = 100;
 /**
  * One answer in this many is decoded in full and checked. A prime, so that it does not keep hitting the same statement
  * of an event.
@@ -83,7 +94,13 @@ export class Session implements Actor, Listener {
   readonly #ops: readonly Op[];
   readonly #templates: number;
   #at = 0;
+  /** Milliseconds before the next try; grows with the failures since the last event that succeeded, 0 without any. */
   #pause = 0;
+  /** Milliseconds that follow the ROLLBACK in hand. */
+  #resumeAfter = 0;
+  /** Failures since the last success or the last connection: of the node, and with other sessions. */
+  #refusals = 0;
+  #conflicts = 0;
   #timer: NodeJS.Timeout | null = null;
   #sampling = false;
   #untilSample: number;
@@ -128,6 +145,7 @@ export class Session implements Actor, Listener {
     this.link = link;
     for (const connection of link.connections) connection.listener = this;
     this.eventsOnLink = 0;
+    this.#refusals = this.#conflicts = 0;
     const resume = this.mode === "linking" && this.start > 0;
     this.mode = resume ? "running" : "idle";
     if (!resume) return;
@@ -165,7 +183,6 @@ export class Session implements Actor, Listener {
     const op = this.#ops[this.#at] as Op;
     this.#count(op.kind, rows, affected);
     if (this.#sampling) this.#check(op);
-    this.#pause = 0;
     this.#at++;
     this.#go();
   }
@@ -177,19 +194,15 @@ export class Session implements Actor, Listener {
     const mode = this.mode;
     this.#owner.failed(this, error);
     if (error.action === "reconnect" || mode === "rolling-back") return this.#reconnect();
-    // The node refuses again after a pause: another one may serve.
-    if (error.action === "retry" && this.#pause > 0 && this.#owner.links.alternatives) {
-      for (const { endpoint } of this.link?.connections ?? []) this.#owner.links.avoid(endpoint);
+    if (error.action === "restart") return this.#restart(error);
+    this.#refusals++;
+    const elsewhere = this.#owner.links.alternatives;
+    if (this.#refusals >= (elsewhere ? REFUSALS_ELSEWHERE : REFUSALS_HERE)) {
+      if (elsewhere) for (const { endpoint } of this.link?.connections ?? []) this.#owner.links.avoid(endpoint);
       return this.#reconnect();
     }
-    this.#pause =
-      error.action === "restart" ? 0 : Math.min(Math.max(2 * this.#pause, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
-    if (error.needsRollback && this.#owner.plan.transaction) {
-      this.mode = "rolling-back";
-      this.text("ROLLBACK");
-    } else {
-      this.#afterRollback();
-    }
+    this.#growPause();
+    this.#again(error.needsRollback, this.#pause);
   }
 
   lost(error: DriverError): void {
@@ -199,29 +212,58 @@ export class Session implements Actor, Listener {
     this.#reconnect();
   }
 
-  #afterRollback(): void {
-    if (this.#pause === 0) {
-      this.mode = "running";
-      this.#at = 0;
-      this.#go();
-      return;
-    }
-    this.mode = "waiting";
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      this.mode = "running";
-      this.#at = 0;
-      this.#go();
-    }, this.#pause);
+  /** After a conflict with another session: at once, as sysbench does. */
+  #restart(error: DriverError): void {
+    if (++this.#conflicts >= CONFLICTS) return this.#reconnect();
+    this.#again(error.needsRollback, 0);
   }
 
+  #growPause(): void {
+    this.#pause = Math.min(Math.max(2 * this.#pause, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+  }
+
+  #again(needsRollback: boolean, pause: number): void {
+    this.#resumeAfter = pause;
+    if (needsRollback && this.#owner.plan.transaction) {
+      this.mode = "rolling-back";
+      this.text("ROLLBACK");
+    } else {
+      this.#afterRollback();
+    }
+  }
+
+  #afterRollback(): void {
+    this.mode = "waiting";
+    if (this.#resumeAfter === 0) this.#beginAgain();
+    else this.#wait(this.#resumeAfter, () => this.#beginAgain());
+  }
+
+  /** An event that failed is not begun again when the window is over: a storm of deadlocks would hold the end off. */
+  #beginAgain(): void {
+    if (!this.#owner.mayBeginAgain()) return;
+    this.mode = "running";
+    this.#at = 0;
+    this.#go();
+  }
+
+  #wait(milliseconds: number, then: () => void): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      then();
+    }, milliseconds);
+  }
+
+  /** The first time at once, then after a pause: a server that drops each connection is not stormed with new ones. */
   #reconnect(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     for (const connection of this.link?.connections ?? []) connection.destroy();
     this.link = null;
     this.mode = "linking";
-    this.#owner.needsLink(this);
+    const atOnce = this.#pause === 0;
+    if (atOnce) this.#owner.needsLink(this);
+    else this.#wait(this.#pause, () => this.#owner.needsLink(this));
+    this.#growPause();
   }
 
   /** Runs operations until one has sent something. */
@@ -232,6 +274,7 @@ export class Session implements Actor, Listener {
         const start = this.start;
         this.start = 0;
         this.mode = "idle";
+        this.#pause = this.#refusals = this.#conflicts = 0;
         this.eventsOnLink++;
         this.#owner.eventDone(this, start, now);
         if (!this.#owner.next(this, now)) return;
