@@ -1,5 +1,6 @@
 /** What the figures say, in sentences: only what holds by the numbers beside them. */
 import type { Block, Comparison } from "../compare/compare.ts";
+import { averagesApart } from "../compare/counterpart.ts";
 import { farthestRtt } from "../compare/floor.ts";
 import { duration, number, signed } from "../format.ts";
 import type { Subject } from "../model.ts";
@@ -12,7 +13,7 @@ export function summary(comparison: Comparison): string[] {
   const out: string[] = [];
   if (subjects.length > MANY) return manyRuns(comparison);
   for (const block of comparison.blocks) out.push(...blockWords(comparison, block));
-  out.push(...distanceWords(comparison), ...shapeWords(comparison));
+  out.push(...averagesApart(comparison), ...distanceWords(comparison), ...shapeWords(comparison));
   out.push(...qualityWords(comparison));
   return out;
 }
@@ -37,12 +38,9 @@ function blockWords(comparison: Comparison, block: Block): string[] {
       ? [`${subjects[i]!.label} ${number(block.sweeps[i]!.averageTps)} (${percent(ratio)}${evidence(block, i, ratio)})`]
       : [],
   );
-  const incomparable = block.sweeps.filter((s, i) => i > 0 && s && !block.sweepRatios[i]).length;
   const first = `${block.key}: ${subjects[0]!.label} averages ${number(base?.averageTps ?? null)} transactions per second`;
   const rest = others.length ? `; against it ${others.join(", ")}` : "";
-  return [
-    `${first}${rest}.${incomparable ? " Averages over other thread counts are not set in relation." : ""}${saturation}`,
-  ];
+  return [`${first}${rest}.${saturation}`];
 }
 
 /** "+12.3 %", with the 95 % interval where there are repeats. */

@@ -2,7 +2,8 @@
  * Tables of the page. Every figure carries its unrounded value in data-value, so that a reader's script, and a test,
  * can check it.
  */
-import type { Block, Cell, Comparison, Metric } from "../compare/compare.ts";
+import type { Block, Cell, Comparison, Metric, Row } from "../compare/compare.ts";
+import { splitRows } from "../compare/counterpart.ts";
 import { rttOf } from "../compare/floor.ts";
 import { number } from "../format.ts";
 import type { Subject } from "../model.ts";
@@ -114,17 +115,22 @@ function pointTable(
   columns: Column[],
   only: (c: Cell) => boolean = () => true,
 ): Markup {
-  const rows = block.rows.flatMap((row) =>
-    row.cells
-      .filter((c) => c.subject < SHOWN && only(c))
-      .map(
-        (
-          cell,
-          i,
-        ) => html`<tr${raw(i === 0 ? ' class="first"' : "")} data-workload="${block.key}" data-threads="${row.threads}" data-subject="${comparison.subjects[cell.subject]!.label}">
+  const lines = (rows: readonly Row[]): Markup[] =>
+    rows.flatMap((row) =>
+      row.cells
+        .filter((c) => c.subject < SHOWN && only(c))
+        .map(
+          (
+            cell,
+            i,
+          ) => html`<tr${raw(i === 0 ? ' class="first"' : "")} data-workload="${block.key}" data-threads="${row.threads}" data-subject="${comparison.subjects[cell.subject]!.label}">
 <td class="n">${row.threads}</td><th scope="row">${key(cell.subject)}${comparison.subjects[cell.subject]!.label}</th>${columns.map((c) => c.cell(cell))}</tr>`,
-      ),
-  );
+        ),
+    );
+  const { shared, alone } = splitRows(comparison, block);
+  const rest = lines(alone);
+  const divider = html`<tr class="first"><th scope="rowgroup" colspan="${columns.length + 2}">No counterpart at the same thread count</th></tr>`;
+  const rows = [...lines(shared), ...(rest.length > 0 ? [divider, ...rest] : [])];
   return table(
     caption,
     note,

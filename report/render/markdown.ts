@@ -1,6 +1,8 @@
 /** The comparison as GitHub-flavoured Markdown. */
-import type { Comparison } from "../compare/compare.ts";
+import type { Cell, Comparison, Row } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
+import { averagesApart, splitRows } from "../compare/counterpart.ts";
+import { priceOf } from "../compare/money.ts";
 import { judgement } from "../compare/shape.ts";
 import { number } from "../format.ts";
 import {
@@ -29,6 +31,36 @@ function table(head: string[], rows: string[][]): string {
   return [line(head), `|${head.map(() => " --- ").join("|")}|`, ...rows.map(line)].join("\n");
 }
 
+/** Figures of one workload, or of several named ones: then each line says of which, and there is no ratio to show. */
+function figures(comparison: Comparison, parts: readonly { key: string; rows: readonly Row[] }[]): string {
+  const { subjects } = comparison;
+  const named = parts.some((p) => p.key !== "");
+  const cells = parts.flatMap((p) => p.rows.flatMap((row) => row.cells.map((cell) => ({ key: p.key, row, cell }))));
+  const priced = subjects.some((s) => priceOf(s));
+  const columns: [head: string, show: boolean, text: (c: Cell) => string][] = [
+    ["tps", true, (c) => figure(c.point.tps)],
+    ["tps ratio", !named, (c) => ratioCell(c, "tps")],
+    ["qps", true, (c) => number(c.point.qps?.mean)],
+    ["avg ms", true, (c) => number(c.point.avg?.mean)],
+    ["p95 ms", true, (c) => figure(c.point.p95)],
+    ["p95 ratio", !named, (c) => ratioCell(c, "p95")],
+    ["p99 ms", true, (c) => number(c.point.p99?.mean)],
+    ["RTT floor of avg", true, floorText],
+    ["per 10^6 tx", priced, (c) => moneyText(subjects[c.subject]!, c.perMillion)],
+    ["flags", true, (c) => flags(c.point).join("; ")],
+  ];
+  const shown = columns.filter(([, show]) => show);
+  return table(
+    [...(named ? ["workload"] : []), "threads", "", ...shown.map(([head]) => head)],
+    cells.map(({ key, row, cell }) => [
+      ...(named ? [key] : []),
+      String(row.threads),
+      subjects[cell.subject]!.label,
+      ...shown.map(([, , text]) => text(cell)),
+    ]),
+  );
+}
+
 export function renderMarkdown(comparison: Comparison): string {
   const { subjects, work } = comparison;
   const labels = subjects.map((s) => s.label);
@@ -46,43 +78,8 @@ export function renderMarkdown(comparison: Comparison): string {
   );
   for (const block of comparison.blocks) {
     out.push(`## ${cellText(block.key)}${comparison.forced ? " (not the same work)" : ""}`, "");
-    if (block.rows.length > 0) {
-      out.push(
-        table(
-          [
-            "threads",
-            "",
-            "tps",
-            "tps ratio",
-            "qps",
-            "avg ms",
-            "p95 ms",
-            "p95 ratio",
-            "p99 ms",
-            "RTT floor of avg",
-            "per 10^6 tx",
-            "flags",
-          ],
-          block.rows.flatMap((row) =>
-            row.cells.map((c) => [
-              String(row.threads),
-              labels[c.subject]!,
-              figure(c.point.tps),
-              ratioCell(c, "tps"),
-              number(c.point.qps?.mean),
-              number(c.point.avg?.mean),
-              figure(c.point.p95),
-              ratioCell(c, "p95"),
-              number(c.point.p99?.mean),
-              floorText(c),
-              moneyText(subjects[c.subject]!, c.perMillion),
-              flags(c.point).join("; "),
-            ]),
-          ),
-        ),
-        "",
-      );
-    }
+    const { shared } = splitRows(comparison, block);
+    if (shared.length > 0) out.push(figures(comparison, [{ key: "", rows: shared }]), "");
     out.push(...evidenceLines(comparison, block).map((l) => `- ${cellText(l)}`), "");
     out.push(
       table(
@@ -108,6 +105,10 @@ export function renderMarkdown(comparison: Comparison): string {
       "",
     );
   }
+  const rest = comparison.blocks.map((block) => ({ key: block.key, rows: splitRows(comparison, block).alone }));
+  if (rest.some((r) => r.rows.length > 0))
+    out.push("## No counterpart at the same thread count", "", figures(comparison, rest), "");
+  out.push(...averagesApart(comparison).flatMap((sentence) => [cellText(sentence), ""]));
   if (comparison.shape) {
     const { shape } = comparison;
     out.push(

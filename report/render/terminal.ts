@@ -1,8 +1,8 @@
 /** The comparison as terminal text. */
 import Table from "cli-table3";
-import type { Block, Cell, Comparison } from "../compare/compare.ts";
+import type { Block, Cell, Comparison, Row } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
-import { priceOf } from "../compare/money.ts";
+import { averagesApart, splitRows } from "../compare/counterpart.ts";
 import { judgement, type Shape } from "../compare/shape.ts";
 import { number } from "../format.ts";
 import {
@@ -38,7 +38,10 @@ export function renderTerminal(comparison: Comparison): string {
     "",
   );
   for (const block of comparison.blocks) out.push(...renderBlock(comparison, block), "");
-  if (!subjects.some((s) => priceOf(s))) out.push("money     no price given (cost.perHour in the run's context)", "");
+  const rest = aloneTable(comparison);
+  if (rest.length > 0) out.push(...rest, "");
+  const apart = averagesApart(comparison);
+  if (apart.length > 0) out.push(...apart.map((sentence) => `averages  ${sentence}`), "");
   if (comparison.shape) out.push(...renderShape(comparison.shape), "");
   if (subjects.length > 1) out.push(...renderWork(comparison), "");
   out.push(...prepareLines(subjects), ...caveatLines(subjects));
@@ -54,20 +57,17 @@ interface Column {
   right?: boolean;
 }
 
-function tableOf(
-  comparison: Comparison,
-  block: Block,
-  columns: Column[],
-  only: (c: Cell) => boolean = () => true,
-): string[] {
+/** Nothing where every column is a dash. */
+function tableOf(comparison: Comparison, rows: readonly Row[], columns: Column[]): string[] {
   const shown = columns.filter((c) => c.show);
-  if (shown.length === 0 || !block.rows.some((r) => r.cells.some(only))) return [];
+  const only = (cell: Cell) => shown.some((c) => c.text(cell) !== "-");
+  if (!rows.some((r) => r.cells.some(only))) return [];
   const table = new Table({
     head: ["threads", "", ...shown.map((c) => c.head)],
     style: { ...plain, compact: true },
     colAligns: ["right", "left", ...shown.map((c) => (c.right ? ("right" as const) : ("left" as const)))],
   });
-  for (const row of block.rows) {
+  for (const row of rows) {
     row.cells
       .filter(only)
       .forEach((cell, i) =>
@@ -81,23 +81,52 @@ function tableOf(
   return [table.toString()];
 }
 
+function figureColumns(rows: readonly Row[], ratios: boolean): Column[] {
+  const any = (has: (c: Cell) => boolean) => rows.some((r) => r.cells.some(has));
+  return [
+    { head: "tps", text: (c) => figure(c.point.tps), show: any((c) => c.point.tps !== null), right: true },
+    { head: "tps ratio", text: (c) => ratioCell(c, "tps"), show: ratios && any((c) => c.ratios.tps !== undefined) },
+    { head: "qps", text: (c) => number(c.point.qps?.mean), show: any((c) => c.point.qps !== null), right: true },
+    { head: "avg", text: (c) => number(c.point.avg?.mean), show: any((c) => c.point.avg !== null), right: true },
+    { head: "p95", text: (c) => figure(c.point.p95), show: any((c) => c.point.p95 !== null), right: true },
+    { head: "p95 ratio", text: (c) => ratioCell(c, "p95"), show: ratios && any((c) => c.ratios.p95 !== undefined) },
+    { head: "p99", text: (c) => number(c.point.p99?.mean), show: any((c) => c.point.p99 !== null), right: true },
+  ];
+}
+
+/** What only one of several subjects measured, of all workloads in one table. */
+function aloneTable(comparison: Comparison): string[] {
+  const parts = comparison.blocks.map((block) => ({ block, rows: splitRows(comparison, block).alone }));
+  const rows = parts.flatMap((p) => p.rows);
+  if (rows.length === 0) return [];
+  const columns = figureColumns(rows, false).filter((c) => c.show);
+  const table = new Table({
+    head: ["workload", "threads", "", ...columns.map((c) => c.head)],
+    style: { ...plain, compact: true },
+    colAligns: ["left", "right", "left", ...columns.map(() => "right" as const)],
+  });
+  for (const part of parts)
+    part.rows.forEach((row, r) =>
+      row.cells.forEach((cell, i) =>
+        table.push([
+          r === 0 && i === 0 ? part.block.key : "",
+          i === 0 ? row.threads : "",
+          comparison.subjects[cell.subject]!.label,
+          ...columns.map((c) => c.text(cell)),
+        ]),
+      ),
+    );
+  return ["== no counterpart at the same thread count", table.toString()];
+}
+
 function renderBlock(comparison: Comparison, block: Block): string[] {
   const { subjects } = comparison;
   const many = subjects.length > 1;
   const cells = block.rows.flatMap((r) => r.cells);
   const any = (has: (c: Cell) => boolean) => cells.some(has);
+  const { shared } = splitRows(comparison, block);
   const lines = [`== ${block.key}${comparison.forced ? "  (not the same work)" : ""}`];
-  lines.push(
-    ...tableOf(comparison, block, [
-      { head: "tps", text: (c) => figure(c.point.tps), show: any((c) => c.point.tps !== null), right: true },
-      { head: "tps ratio", text: (c) => ratioCell(c, "tps"), show: many && any((c) => c.ratios.tps !== undefined) },
-      { head: "qps", text: (c) => number(c.point.qps?.mean), show: any((c) => c.point.qps !== null), right: true },
-      { head: "avg", text: (c) => number(c.point.avg?.mean), show: any((c) => c.point.avg !== null), right: true },
-      { head: "p95", text: (c) => figure(c.point.p95), show: any((c) => c.point.p95 !== null), right: true },
-      { head: "p95 ratio", text: (c) => ratioCell(c, "p95"), show: many && any((c) => c.ratios.p95 !== undefined) },
-      { head: "p99", text: (c) => number(c.point.p99?.mean), show: any((c) => c.point.p99 !== null), right: true },
-    ]),
-  );
+  lines.push(...tableOf(comparison, shared, figureColumns(shared, many)));
   const costs: Column[] = [
     { head: "floor of avg by RTT", text: floorText, show: any((c) => c.floor !== null && c.floor.ms > 0) },
     { head: "extra per ms of RTT", text: penaltyText, show: any((c) => c.penalty !== null) },
@@ -107,7 +136,8 @@ function renderBlock(comparison: Comparison, block: Block): string[] {
       show: any((c) => c.perMillion !== null),
     },
   ];
-  if (costs.some((c) => c.show)) lines.push("   what distance and machines cost", ...tableOf(comparison, block, costs));
+  if (costs.some((c) => c.show))
+    lines.push("   what distance and machines cost", ...tableOf(comparison, block.rows, costs));
   for (const row of block.rows) {
     for (const cell of row.cells) {
       const raised = flags(cell.point);

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { compare } from "../../report/compare/compare.ts";
+import { averagesApart } from "../../report/compare/counterpart.ts";
 import { floorOf } from "../../report/compare/floor.ts";
 import { saturation } from "../../report/compare/sweep.ts";
+import { summary } from "../../report/html/summary.ts";
 import type { Point } from "../../report/model.ts";
 import { subjectOf } from "../../report/model.ts";
 import { findPublished } from "../../report/published/index.ts";
@@ -234,4 +236,58 @@ test("of several drivers all hosts are told, and how far apart their windows beg
     [alone["driver host"], alone["drivers"], alone["drivers begun apart"]],
     ["2 CPUs Synthetic CPU", null, null],
   );
+});
+
+const plainLines = (text: string) => text.split("\n").filter((l) => l.includes("│"));
+const dashes = (line: string) =>
+  line
+    .split("│")
+    .slice(3, -1)
+    .every((cell) => /^\s*-?\s*$/.test(cell));
+
+test("a run beside a published set: what can be compared first, the rest once, no line of dashes", () => {
+  const published = findPublished("000").map(publishedSubject);
+  const c = compare([subject("local", { threads: [1, 4, 16], repeats: 1 }), ...published]);
+  const text = renderTerminal(c);
+  const lines = plainLines(text);
+  assert.deepEqual(lines.filter(dashes), []);
+  const at = (heading: string) => text.indexOf(heading);
+  const [readOnly, rest] = [
+    text.slice(at("== oltp_read_only"), at("== oltp_write_only")),
+    text.slice(at("== no counterpart")),
+  ];
+  assert.match(readOnly, /│ +16 │ local .*\n│ +│ published:000\/aws-only +│ 2,664 │ x\d/);
+  assert.doesNotMatch(readOnly.split("what distance")[0]!, /│ +4 │ local/);
+  assert.match(rest, /oltp_read_only +│ +4 │ local/);
+  assert.match(rest, /│ +144 │ published:000\/proxmox-only/);
+  // Every point of every subject is shown exactly once.
+  const figures = lines.filter(
+    (l) => !/threads| of /.test(l) && /│ +(local|published:\S+) +│ +([\d,.]+|-) /.test(l),
+  ).length;
+  assert.equal(
+    figures,
+    c.subjects.reduce((n, s) => n + s.points.length, 0),
+  );
+  for (const out of [renderMarkdown(c), renderTerminal(c)])
+    assert.equal(out.match(/no counterpart at the same thread count/gi)?.length, 1);
+});
+
+test("averages over other thread counts: one sentence says which, and what to run so that they can be compared", () => {
+  const local = subject("local", { threads: [1, 4, 16], repeats: 1 });
+  const beside = (others: readonly ReturnType<typeof subject>[]) => averagesApart(compare([local, ...others]));
+  assert.deepEqual(beside([publishedSubject(findPublished("000/hybrid")[0]!)]), [
+    'The averages of local and published:000/hybrid are not compared: local averages over 1, 4, 16 threads, published:000/hybrid over thread counts that the source states as "1 to 192, not listed"; run local with `threads: [1, 192]` in meshbench:profile to compare single thread counts, and `--against 000` compares averages as ratios between topologies.',
+  ]);
+  assert.equal(beside(findPublished("000").map(publishedSubject)).length, 1, "one for all sets of a study");
+  assert.deepEqual(beside([subject("other", { threads: [1, 8], repeats: 1 })]), [
+    "The averages of local and other are not compared: local averages over 1, 4, 16 threads, other over 1, 8 threads; run local with `threads: [1, 8]` in meshbench:profile to compare them.",
+  ]);
+  assert.deepEqual(beside([subject("same", { threads: [1, 4, 16], repeats: 1, seed: 7 })]), []);
+  const words = summary(compare([local, publishedSubject(findPublished("000/hybrid")[0]!)]));
+  assert.equal(words.filter((w) => /not compared|in relation/.test(w)).length, 1);
+});
+
+test("no run has a price: nothing is said of money", () => {
+  for (const render of [renderTerminal, renderMarkdown])
+    assert.doesNotMatch(render(compare([subject("a"), subject("b", { seed: 2 })])), /price|money|10\^6 tx/);
 });
