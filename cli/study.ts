@@ -107,6 +107,7 @@ async function run(file: string, options: Options): Promise<void> {
     `${plan.name}: ${legs.length} legs, about ${(sum.seconds / 3600).toFixed(2)} h${parallel > 1 ? ` with up to ${parallel} at once` : ""}, ${cost}\n`,
   );
   refuse(plan, sum.seconds, sum.money ?? 0, sum.currency);
+  if (parallel > 1) await room(plan, legs, parallel, say);
   if (options.dryRun) return;
 
   // Stacks belong to the project, wherever results go: two runs of studies of one name would pull at the same ones.
@@ -153,6 +154,17 @@ async function carryOut(
   for (const failure of outcome.failed) process.stderr.write(`failed: ${failure}\n`);
   if (outcome.stopped !== undefined) process.stderr.write(`stopped before the end by ${outcome.stopped}\n`);
   process.exitCode = whole ? 0 : 1;
+}
+
+/** An account that has no room for the legs side by side is told before the first of them. */
+async function room(plan: Study, legs: Leg[], parallel: number, say: (line: string) => void): Promise<void> {
+  if (!legs.some((leg) => leg.cell.config.preflight && leg.cell.config.sites.some((site) => site.kind === "aws")))
+    return;
+  // Loaded only here: AWS's client is the slowest thing to start.
+  const { sideBySide } = await import("./study/quotas.ts");
+  const { problems, skipped } = await sideBySide(legs, parallel, openProject().name);
+  for (const sentence of skipped) say(`not checked beforehand: ${sentence}`);
+  if (problems.length > 0) throw new ReportError(`${plan.name}: ${problems.join("\n")}`);
 }
 
 /** A study that would exceed its own limits does not begin. */

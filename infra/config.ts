@@ -9,7 +9,7 @@ import { checkout } from "./paths.ts";
 import { archiveProblem } from "./proxies/archive.ts";
 
 export async function readConfig(): Promise<Config> {
-  const checked = checkConfig(withEnvironment(rawConfig(pulumi.getProject()), process.env));
+  const checked = checkConfig(withEnvironment(rawConfig(pulumi.getProject()), process.env), rawConfig("aws"));
   if ("problems" in checked) throw new ConfigError(checked.problems);
   const { archive } = checked.config.proxy;
   const problem = archive && (await archiveProblem(archive, checkout));

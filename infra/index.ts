@@ -26,13 +26,14 @@ export async function topology(): Promise<Outputs> {
     stack = pulumi.getStack(),
     project = pulumi.getProject();
   const plans = planNodes(config);
-  await preflight(config, plans);
+  const { accounts } = await preflight(config, plans);
 
   const key = operatorKey("operator-key", `${project}-${stack}`);
   const lab = config.lab ?? labName(stack, root);
   const nodes = await createSites(config, plans, {
     lab,
     key,
+    accounts,
     labels: { project, stack, owner: config.owner, expires: expiry(config.expiresHours) },
   });
   const mesh = new Mesh(nodes, config.mesh);

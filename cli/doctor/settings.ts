@@ -12,6 +12,8 @@ import { mergeSettings, type Settings } from "../../tools/stack-files.ts";
 export interface StackSettings {
   /** checkConfig's input. A secret that nobody here can decrypt is a stand-in of its form. */
   raw: Record<string, unknown>;
+  /** What stands under `aws:`. */
+  aws: Record<string, unknown>;
   /** Keys of secrets that could not be decrypted. */
   sealed: string[];
 }
@@ -81,12 +83,20 @@ export async function readSettings(root: string, stack: string): Promise<StackSe
     .filter(([key]) => key.startsWith(namespace))
     .map(([key, value]): [string, unknown] => [key.slice(namespace.length), value]);
   const merged = Object.entries({ ...defaults, ...Object.fromEntries(own) });
-  const sealed = decrypted ? [] : secret.map((key) => key.slice(namespace.length));
+  const sealed = decrypted ? [] : secret.map((key) => (key.startsWith(namespace) ? key.slice(namespace.length) : key));
+  const aws = Object.entries(config)
+    .filter(([key]) => key.startsWith("aws:") && !sealed.includes(key))
+    .map(([key, value]): [string, unknown] => [key.slice(4), configValue(key.slice(4), value)])
+    .filter(([, value]) => value !== undefined);
   const raw = merged.map(([key, value]): [string, unknown] => [
     key,
     sealed.includes(key) ? (SEALED[key] ?? "sealed") : configValue(key, value),
   ]);
-  return { raw: Object.fromEntries(raw.filter(([, value]) => value !== undefined)), sealed };
+  return {
+    raw: Object.fromEntries(raw.filter(([, value]) => value !== undefined)),
+    aws: Object.fromEntries(aws),
+    sealed,
+  };
 }
 
 /** Through the engine, which alone knows how; undefined when it is not here or cannot. */

@@ -31,7 +31,7 @@ export async function checkStack(stack: string, engine: Found | undefined, root 
   }
   const kinds = siteKinds(settings.raw);
   const items = configItems(settings);
-  const checked = checkConfig(settings.raw);
+  const checked = checkConfig(settings.raw, settings.aws);
   const config = "config" in checked ? checked.config : undefined;
   const plugins = pluginItems(kinds, engine);
   const rest = config
@@ -45,11 +45,14 @@ function siteKinds(raw: Record<string, unknown>): Set<string> {
   return new Set(sites.map((site) => String((site as { kind?: unknown } | null)?.kind)));
 }
 
+/** Keys of this project stand without their namespace. */
+const named = (key: string): string => (key.includes(":") ? key : `meshbench:${key}`);
+
 /** One line per value to be set and per mistake; or one that all is well. Pure. */
-export function configItems({ raw, sealed }: StackSettings): Item[] {
-  const checked = checkConfig(raw);
+export function configItems({ raw, aws, sealed }: StackSettings): Item[] {
+  const checked = checkConfig(raw, aws);
   const secrets = sealed.map((key) =>
-    skipped("configuration", `meshbench:${key} is set and encrypted, and cannot be read here`),
+    skipped("configuration", `${named(key)} is set and encrypted, and cannot be read here`),
   );
   if ("problems" in checked)
     return [
@@ -94,12 +97,7 @@ const cloudsUnknown = (kinds: Set<string>): Item[] =>
 async function cloudItems(config: Config, { sealed }: StackSettings, stack: string): Promise<Item[]> {
   if (!config.sites.some((site) => site.kind === "aws" || site.kind === "proxmox")) return [];
   if (sealed.length > 0)
-    return [
-      skipped(
-        "cloud access",
-        `not asked, for ${sealed.map((key) => `meshbench:${key}`).join(", ")} cannot be read here`,
-      ),
-    ];
+    return [skipped("cloud access", `not asked, for ${sealed.map(named).join(", ")} cannot be read here`)];
   return (await asked(config, planNodes(config), stack)).map(cloudItem);
 }
 

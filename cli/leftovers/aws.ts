@@ -7,7 +7,9 @@ import {
   type TagDescription,
 } from "@aws-sdk/client-ec2";
 import { errorName } from "../../infra/preflight/aws-account.ts";
+import { clientSettings, credentialsProblem } from "../../infra/preflight/aws-clients.ts";
 import { isNetworkError } from "../../infra/preflight/check.ts";
+import type { AwsAccess } from "../../infra/sites/aws-access.ts";
 import { kindOf, removeFromRegion } from "./aws-remove.ts";
 import { counted, type Found, isExpired, type Look, lastExpiry, type Removable } from "./item.ts";
 
@@ -52,50 +54,47 @@ export function groupTags(
 
 export interface AwsQuestion {
   project: string;
-  /** Profiles that stacks name; undefined: the default credentials. */
-  profiles: Set<string | undefined>;
+  /** As the stacks here have it, each once. */
+  accesses: AwsAccess[];
   held: (id: string) => boolean;
   now: number;
 }
 
 export async function lookAtAws(question: AwsQuestion): Promise<Look> {
-  const looks = await Promise.all([...question.profiles].map((profile) => lookAtAccount(profile, question)));
+  const looks = await Promise.all(question.accesses.map((access) => lookAtAccount(access, question)));
   return { found: looks.flatMap((l) => l.found), skipped: looks.flatMap((l) => l.skipped) };
 }
 
-const client = (region: string, profile: string | undefined): EC2Client =>
-  new EC2Client({
-    region,
-    ...(profile === undefined ? {} : { profile }),
-    maxAttempts: 2,
-    requestHandler: { connectionTimeout: 4000, requestTimeout: 20_000 },
-  });
+const client = (access: AwsAccess, region: string): EC2Client => new EC2Client(clientSettings(access, "ec2", region));
 
-async function lookAtAccount(profile: string | undefined, question: AwsQuestion): Promise<Look> {
-  const account = profile === undefined ? "AWS" : `AWS (profile ${profile})`;
+async function lookAtAccount(access: AwsAccess, question: AwsQuestion): Promise<Look> {
+  const account = access.profile === undefined ? "AWS" : `AWS (profile ${access.profile})`;
+  if (access.providerOnly !== undefined)
+    return { found: [], skipped: [`${account}: ${access.providerOnly} is read by the provider alone`] };
   let regions: string[];
   try {
-    const answer = await client(process.env["AWS_REGION"] ?? "us-east-1", profile).send(new DescribeRegionsCommand({}));
+    const answer = await client(access, access.region).send(new DescribeRegionsCommand({}));
     regions = (answer.Regions ?? []).flatMap(({ RegionName }) => RegionName ?? []);
   } catch (error) {
-    return { found: [], skipped: [`${account}: ${reason(error)}`] };
+    return { found: [], skipped: [`${account}: ${reason(error, access)}`] };
   }
   const looks = await Promise.all(
     regions.map(async (region): Promise<Look> => {
       try {
-        return { found: await lookAtRegion(client(region, profile), region, question), skipped: [] };
+        return { found: await lookAtRegion(client(access, region), region, question), skipped: [] };
       } catch (error) {
-        return { found: [], skipped: [`${account}, ${region}: ${reason(error)}`] };
+        return { found: [], skipped: [`${account}, ${region}: ${reason(error, access)}`] };
       }
     }),
   );
   return { found: looks.flatMap((l) => l.found), skipped: looks.flatMap((l) => l.skipped) };
 }
 
-function reason(error: unknown): string {
+function reason(error: unknown, access: AwsAccess): string {
   const name = errorName(error);
   if (isNetworkError(error)) return `cannot be reached from here (${(error as { code?: string }).code ?? name})`;
-  if (/CredentialsProviderError/.test(name)) return "no credentials were found";
+  const problem = credentialsProblem(error, access);
+  if (problem !== undefined) return problem;
   return `does not answer: ${name}: ${(error as Error).message.split("\n")[0]}`;
 }
 

@@ -1,4 +1,7 @@
 /** Everywhere that something of the project's can be. */
+import type { AwsSite } from "../../infra/config/aws.ts";
+import { awsSettings } from "../../infra/config/aws-settings.ts";
+import { type AwsAccess, accessOf } from "../../infra/sites/aws-access.ts";
 import { openProject, type Project } from "../../tools/project.ts";
 import { knownStacks, readSettings, type StackSettings } from "../doctor/settings.ts";
 import type { Look } from "./item.ts";
@@ -20,7 +23,7 @@ export async function lookEverywhere(now: number, project: Project = openProject
     lookAtLabs(new Set(stacks.map((s) => s.lab)), now),
     // Loaded only here: AWS's client is the slowest thing to start.
     import("./aws.ts").then(({ lookAtAws }) =>
-      lookAtAws({ project: project.name, profiles: profilesOf(settings.known), held, now }),
+      lookAtAws({ project: project.name, accesses: accessesOf(settings.known), held, now }),
     ),
     lookAtProxmox({
       project: project.name,
@@ -54,11 +57,27 @@ async function allSettings(project: Project): Promise<{ known: Known[]; skipped:
   return { known: known.flat(), skipped };
 }
 
-function profilesOf(known: Known[]): Set<string | undefined> {
-  const named = known
-    .flatMap(({ raw }) =>
-      Array.isArray(raw["sites"]) ? (raw["sites"] as ({ kind?: unknown; profile?: unknown } | null)[]) : [],
-    )
-    .flatMap((site) => (site?.kind === "aws" && typeof site.profile === "string" ? [site.profile] : []));
-  return new Set([undefined, ...named]);
+/** The default credentials, and those that stacks here have another way; of regions one is asked for all others. */
+function accessesOf(known: Known[]): AwsAccess[] {
+  const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
+  const ofStacks = known.flatMap(({ raw, aws }): AwsAccess[] => {
+    const settings = awsSettings.safeParse(aws).data ?? {};
+    const sites = Array.isArray(raw["sites"]) ? (raw["sites"] as ({ kind?: unknown; profile?: unknown } | null)[]) : [];
+    return sites.flatMap((site) =>
+      site?.kind === "aws"
+        ? [
+            accessOf(
+              {
+                region: (settings.region ?? region) as AwsSite["region"],
+                ...(typeof site.profile === "string" ? { profile: site.profile } : {}),
+              },
+              settings,
+              process.env,
+            ),
+          ]
+        : [],
+    );
+  });
+  const all = [accessOf({ region: region as AwsSite["region"] }, {}, process.env), ...ofStacks];
+  return [...new Map(all.map((access) => [JSON.stringify({ ...access, region: "" }), access])).values()];
 }

@@ -1,6 +1,7 @@
 /** A study file: a matrix of topologies, databases, proxies and profiles, each entry a piece of configuration. Pure. */
 import { parse } from "yaml";
 import { z } from "zod";
+import { splitNamespaces } from "../../infra/config/aws-settings.ts";
 import { checkConfig } from "../../infra/config/check.ts";
 import { withEnvironment } from "../../infra/config/environment.ts";
 import type { Config } from "../../infra/config/schema.ts";
@@ -173,7 +174,8 @@ export function cellsOf(study: Study, scaleName: string | undefined, readStack: 
           resolvePiece(axes[AXES[i]!] as Record<string, Record<string, unknown>>, name, AXES[i]!, readStack),
         );
     raw = overlay(raw, scaled.config);
-    const checked = checkConfig(withEnvironment(raw, process.env));
+    const { own, aws } = splitNamespaces(raw);
+    const checked = checkConfig(withEnvironment(own, process.env), aws);
     if ("problems" in checked) {
       problems.push(...checked.problems.map((p) => `leg ${label}: ${p}`));
       return undefined;

@@ -89,7 +89,9 @@ async function ensureStack(project: Project, leg: Leg, options: LegOptions): Pro
   mkdirSync(project.work, { recursive: true, mode: 0o700 });
   const file = join(project.work, `Pulumi.${leg.stack}.yaml`);
   const before = existsSync(file) ? (parse(readFileSync(file, "utf8")) as Record<string, unknown> | null) : null;
-  const config = Object.fromEntries(Object.entries(leg.cell.raw).map(([key, value]) => [`meshbench:${key}`, value]));
+  const config = Object.fromEntries(
+    Object.entries(leg.cell.raw).map(([key, value]) => [key.startsWith("aws:") ? key : `meshbench:${key}`, value]),
+  );
   writeFileSync(file, stringify({ ...before, config }));
 }
 
@@ -115,7 +117,10 @@ function lastError(output: string): string {
   return reason ?? said;
 }
 
-/** What a user may have set for a stack of this checkout, without what is encrypted for that stack alone. */
+/**
+ * What a user may have set for a stack of this checkout, without what is encrypted for that stack alone; the AWS
+ * provider's settings keep their namespace.
+ */
 export function readStackFile(stack: string): Record<string, unknown> {
   const project = openProject();
   const [copy, committed] = [join(project.work, `Pulumi.${stack}.yaml`), join(checkout, `Pulumi.${stack}.yaml`)];
@@ -127,8 +132,8 @@ export function readStackFile(stack: string): Record<string, unknown> {
   const secret = (value: unknown): boolean => typeof value === "object" && value !== null && "secure" in value;
   return Object.fromEntries(
     Object.entries({ ...read(committed), ...read(copy) })
-      .filter(([key, value]) => key.startsWith("meshbench:") && !secret(value))
-      .map(([key, value]) => [key.slice("meshbench:".length), value]),
+      .filter(([key, value]) => /^(meshbench|aws):/.test(key) && !secret(value))
+      .map(([key, value]) => [key.replace(/^meshbench:/, ""), value]),
   );
 }
 

@@ -7,6 +7,7 @@ import { WORKLOADS } from "../../workloads/contract.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import { DATABASE_HOSTS, driverSite } from "../topology.ts";
 import { checkAws } from "./aws-check.ts";
+import { awsSettings, withRegion } from "./aws-settings.ts";
 import { describe } from "./describe.ts";
 import { checkGaleraOptions } from "./galera-options.ts";
 import { checkMaxscaleOptions } from "./maxscale-options.ts";
@@ -19,9 +20,12 @@ export const CONNECTION_HEADROOM = 30;
 
 export type Checked = { config: Config; warnings: string[] } | { problems: string[] };
 
-/** `raw` has the keys of `meshbench:` without the prefix, values already parsed from their JSON text. */
-export function checkConfig(raw: Record<string, unknown>): Checked {
-  const input = { ...raw };
+/** `raw` has the keys of `meshbench:` without the prefix, values already parsed from their JSON text; `rawAws` those of `aws:`. */
+export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string, unknown> = {}): Checked {
+  const aws = awsSettings.safeParse(rawAws);
+  if (!aws.success)
+    return { problems: aws.error.issues.flatMap((issue) => describe(issue, awsSettings, rawAws, "aws")) };
+  const input: Record<string, unknown> = { ...raw, sites: withRegion(raw["sites"], aws.data) };
   if (input["sites"] === undefined) {
     input["sites"] = DEFAULT_SITES;
     input["links"] ??= DEFAULT_LINKS;
@@ -41,7 +45,12 @@ export function checkConfig(raw: Record<string, unknown>): Checked {
       return { problems: [(e as Error).message] };
     }
   }
-  const config: Config = { ...given, profile, profileName: typeof given.profile === "string" ? given.profile : "own" };
+  const config: Config = {
+    ...given,
+    profile,
+    profileName: typeof given.profile === "string" ? given.profile : "own",
+    aws: aws.data,
+  };
 
   checkSites(config, problems, warnings);
   // Addresses are worked out from the sites' slots: without slots nothing else can be.

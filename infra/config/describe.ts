@@ -10,7 +10,7 @@ export function describe(issue: Issue, schema: z.ZodType, input: unknown, namesp
     const allowed = keysAt(schema, issue.path, input);
     return issue.keys.map(
       (k) =>
-        `${key([...issue.path, k])} is no key of meshbench${allowed.length > 0 ? `; allowed are ${allowed.join(", ")}` : ""}`,
+        `${key([...issue.path, k])} is no key of ${namespace}${allowed.length > 0 ? `; allowed are ${allowed.join(", ")}` : ""}`,
     );
   }
   const given = at(input, issue.path);

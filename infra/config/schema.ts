@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { dataSchema, stepSchema } from "../../workloads/contract.ts";
 import { cidrs } from "./aws.ts";
+import type { AwsSettings } from "./aws-settings.ts";
 import { costSchema } from "./cost.ts";
 import { siteName, siteSchema } from "./sites.ts";
 
@@ -135,7 +136,11 @@ export type ProxyConfig = z.infer<typeof proxySchema>;
 export type DriverConfig = z.infer<typeof driverSchema>;
 export type Profile = z.infer<typeof profileSchema>;
 export type ConfigInput = z.input<typeof configSchema>;
-export type Config = Omit<z.infer<typeof configSchema>, "profile"> & { profile: Profile; profileName: string };
+export type Config = Omit<z.infer<typeof configSchema>, "profile"> & {
+  profile: Profile;
+  profileName: string;
+  aws: AwsSettings;
+};
 
 /** The published shape, 2 + 1 nodes and 10 ms between them, small enough for one machine. */
 export const DEFAULT_SITES: ConfigInput["sites"] = [

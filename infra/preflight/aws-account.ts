@@ -3,17 +3,22 @@ import {
   type _InstanceType,
   DescribeAddressesCommand,
   DescribeImagesCommand,
-  DescribeInstancesCommand,
   DescribeInstanceTypeOfferingsCommand,
   DescribeInstanceTypesCommand,
+  DescribeRegionsCommand,
   EC2Client,
+  paginateDescribeInstances,
+  paginateDescribeVpcs,
 } from "@aws-sdk/client-ec2";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import type { AwsAccess } from "../sites/aws-access.ts";
 import { DEBIAN_NAME, DEBIAN_OWNER } from "../sites/aws-image.ts";
+import { clientSettings, errorName } from "./aws-clients.ts";
+import { STANDARD } from "./aws-quotas.ts";
 import type { Owned } from "./owned.ts";
 
-export const errorName = (error: unknown): string => (error as { Code?: string }).Code ?? (error as Error).name;
+export { errorName } from "./aws-clients.ts";
 
 type Tagged = { Tags?: { Key?: string | undefined; Value?: string | undefined }[] | undefined };
 
@@ -27,21 +32,35 @@ export class AwsAccount {
   private readonly quotas: ServiceQuotasClient;
   private readonly sts: STSClient;
 
-  constructor(region: string, profile: string | undefined) {
-    const settings = {
-      region,
-      ...(profile === undefined ? {} : { profile }),
-      maxAttempts: 2,
-      requestHandler: { connectionTimeout: 4000, requestTimeout: 15_000 },
-    };
-    this.ec2 = new EC2Client(settings);
-    this.quotas = new ServiceQuotasClient(settings);
-    this.sts = new STSClient(settings);
+  private readonly access: AwsAccess;
+
+  constructor(access: AwsAccess) {
+    this.access = access;
+    this.ec2 = new EC2Client(clientSettings(access, "ec2"));
+    this.quotas = new ServiceQuotasClient(clientSettings(access, "servicequotas"));
+    this.sts = new STSClient(clientSettings(access, "sts"));
   }
 
   /** The account's number. */
   async identity(): Promise<string> {
     return (await this.sts.send(new GetCallerIdentityCommand({}))).Account ?? "";
+  }
+
+  /**
+   * "opt-in-not-required", "opted-in" or "not-opted-in", told by a region that every account has: one that is not
+   * enabled accepts nobody.
+   */
+  async regionStatus(): Promise<string | undefined> {
+    const { region } = this.access;
+    const always = region.startsWith("cn-")
+      ? "cn-north-1"
+      : region.startsWith("us-gov-")
+        ? "us-gov-west-1"
+        : "us-east-1";
+    const { Regions = [] } = await new EC2Client(clientSettings(this.access, "ec2", always)).send(
+      new DescribeRegionsCommand({ AllRegions: true, RegionNames: [region] }),
+    );
+    return Regions[0]?.OptInStatus;
   }
 
   /** Zones that offer the type. */
@@ -62,21 +81,23 @@ export class AwsAccount {
     );
   }
 
-  /** vCPUs of running instances that are not the stack's own. */
+  /** vCPUs of running instances of the standard families that are not the stack's own. */
   async running(owned: Owned, spot: boolean): Promise<number> {
-    const found = await this.ec2.send(
-      new DescribeInstancesCommand({
-        Filters: [{ Name: "instance-state-name", Values: ["pending", "running"] }],
-        MaxResults: 1000,
-      }),
-    );
-    const others = (found.Reservations ?? [])
-      .flatMap(({ Instances = [] }) => Instances)
-      .filter((one) => !isOwn(owned)(one) && (one.InstanceLifecycle === "spot") === spot);
-    return others.reduce(
-      (sum, { CpuOptions }) => sum + (CpuOptions?.CoreCount ?? 1) * (CpuOptions?.ThreadsPerCore ?? 1),
-      0,
-    );
+    let sum = 0;
+    const question = { Filters: [{ Name: "instance-state-name", Values: ["pending", "running"] }] };
+    for await (const { Reservations = [] } of paginateDescribeInstances({ client: this.ec2 }, question))
+      for (const one of Reservations.flatMap(({ Instances = [] }) => Instances))
+        if (!isOwn(owned)(one) && (one.InstanceLifecycle === "spot") === spot && STANDARD.test(one.InstanceType ?? ""))
+          sum += (one.CpuOptions?.CoreCount ?? 1) * (one.CpuOptions?.ThreadsPerCore ?? 1);
+    return sum;
+  }
+
+  /** VPCs that are not the stack's own, the default one among them. */
+  async networks(owned: Owned): Promise<number> {
+    let count = 0;
+    for await (const { Vpcs = [] } of paginateDescribeVpcs({ client: this.ec2 }, {}))
+      count += Vpcs.filter((vpc) => !isOwn(owned)(vpc)).length;
+    return count;
   }
 
   /** Elastic IPs that are not the stack's own. */

@@ -2,64 +2,84 @@
 import type { AwsSite } from "../config/aws.ts";
 import { typesOf } from "../config/aws-check.ts";
 import type { Config } from "../config/schema.ts";
-import { typeOf } from "../sites/aws-types.ts";
+import { type AwsAccess, accessOf } from "../sites/aws-access.ts";
 import type { NodePlan } from "../topology.ts";
 import { AwsAccount, errorName } from "./aws-account.ts";
+import { credentialsProblem } from "./aws-clients.ts";
+import { demandOf, type QuotaAccount, quotaChecks } from "./aws-quotas.ts";
 import { type Check, failed, isNetworkError, passed, skipped } from "./check.ts";
 import type { Owned } from "./owned.ts";
 
 /** What the checks ask of AWS; AwsAccount is the one that really asks. */
-export type Account = Pick<
-  AwsAccount,
-  "identity" | "offerings" | "virtualCpus" | "running" | "addresses" | "quota" | "images"
->;
+export type Account = QuotaAccount & Pick<AwsAccount, "identity" | "regionStatus" | "offerings" | "images">;
+
+interface Asked {
+  site: AwsSite;
+  /** How the site is called in messages: meshbench:sites[0]. */
+  key: string;
+  access: AwsAccess;
+  account: Account;
+}
 
 export async function checkAwsSites(
   config: Config,
   plans: NodePlan[],
   owned: Owned,
-  open = (site: AwsSite): Account => new AwsAccount(site.region, site.profile),
+  open = (access: AwsAccess): Account => new AwsAccount(access),
+  environment: NodeJS.ProcessEnv = process.env,
 ): Promise<Check[]> {
-  const sites = config.sites.flatMap((site, i) =>
-    site.kind === "aws" ? [{ site, key: `meshbench:sites[${i}]` }] : [],
-  );
-  const all = await Promise.all(
-    sites.map(({ site, key }) =>
-      checkSite(
-        site,
-        key,
-        plans.filter((p) => p.site === site.name),
-        owned,
-        open(site),
-      ),
-    ),
-  );
-  return all.flat();
+  const sites = config.sites.flatMap((site, i): Asked[] => {
+    if (site.kind !== "aws") return [];
+    const access = accessOf(site, config.aws, environment);
+    return [{ site, key: `meshbench:sites[${i}]`, access, account: open(access) }];
+  });
+  const seen = await Promise.all(sites.map(async (one) => ({ one, check: await credentialsCheck(one) })));
+  const known = seen.filter(({ check }) => check.account !== undefined);
+  // Sites of one account in one region share its quotas.
+  const places = Map.groupBy(known, ({ one, check }) => `${check.account!.id} ${one.site.region}`);
+  const rest = await Promise.all([
+    ...known.map(({ one }) => siteChecks(one)),
+    ...[...places.values()].map((members) => {
+      const { key, account, site } = members[0]!.one;
+      return quotaChecks(
+        members.map(({ one }) =>
+          demandOf(
+            one.site,
+            plans.filter((p) => p.site === one.site.name),
+          ),
+        ),
+        {
+          region: site.region,
+          owned,
+          account,
+          asked: (check, ask) => asked(check, key, ask),
+          instead: {
+            cpus: `take a smaller ${key}.instanceType`,
+            addresses: "put the driver on the proxy's node (meshbench:driver.placement proxy)",
+            networks: `take away a VPC that nobody needs`,
+          },
+        },
+      );
+    }),
+  ]);
+  return [...seen.map(({ check }) => check), ...rest.flat()];
 }
 
-async function checkSite(
-  site: AwsSite,
-  key: string,
-  plans: NodePlan[],
-  owned: Owned,
-  account: Account,
-): Promise<Check[]> {
-  const credentials = await credentialsCheck(site, key, account);
-  if (!credentials.ok || credentials.skipped) return [credentials];
-  const rest = await Promise.all([
+async function siteChecks({ site, key, account }: Asked): Promise<Check[]> {
+  const checks = await Promise.all([
     asked(`instance types in ${site.region}`, key, () => offeringsCheck(site, key, account)),
-    asked(`vCPU quota in ${site.region}`, key, () => cpuCheck(site, key, plans, owned, account)),
-    asked(`address quota in ${site.region}`, key, () => addressCheck(site, plans, owned, account)),
     asked(`image in ${site.region}`, key, () => imageCheck(site, key, account)),
   ]);
-  return [credentials, ...rest.flat()];
+  return checks.flat();
 }
 
-async function credentialsCheck(site: AwsSite, key: string, account: Account): Promise<Check> {
+async function credentialsCheck({ site, key, access, account }: Asked): Promise<Check> {
   const check = `AWS credentials for ${site.region}`;
-  const how = `set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ${key}.profile`;
+  if (access.providerOnly !== undefined)
+    return skipped(check, `${access.providerOnly} is read by the provider alone; nothing was checked`);
   try {
-    return passed(check, `account ${await account.identity()}`);
+    const id = await account.identity();
+    return { ...passed(check, `account ${id}, by ${access.source}`), account: { site: site.name, id } };
   } catch (error) {
     const name = errorName(error);
     if (isNetworkError(error))
@@ -67,30 +87,45 @@ async function credentialsCheck(site: AwsSite, key: string, account: Account): P
         check,
         `AWS cannot be reached from here (${(error as { code?: string }).code ?? name}); nothing was checked`,
       );
-    if (name === "CredentialsProviderError") return failed(check, `no AWS credentials were found: ${how}`);
-    if (/Expired/.test(name)) return failed(check, `the AWS credentials have expired: log in again, or ${how}`);
-    if (/InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch|AuthFailure|InvalidToken/.test(name))
-      return failed(
-        check,
-        `AWS does not accept the credentials in ${site.region} (${name}): ${how}; a region that the account has to opt in to must be enabled first`,
-      );
+    const problem = credentialsProblem(error, access, key);
+    if (problem !== undefined) return failed(check, problem);
+    if (
+      /InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch|AuthFailure|InvalidToken|OptInRequired/.test(name)
+    )
+      return failed(check, (await notEnabled(site, key, account)) ?? refused(site, key, access, name));
     return failed(
       check,
-      `AWS refused to say whose credentials these are (${name}: ${(error as Error).message}): ${how}`,
+      `AWS refused to say whose credentials these are (${name}: ${(error as Error).message}; ${access.source})`,
     );
   }
+}
+
+const refused = (site: AwsSite, key: string, { source }: AwsAccess, name: string): string =>
+  `AWS does not accept the credentials in ${site.region} (${name}; ${source}): set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ${key}.profile; a region that the account has to opt in to must be enabled first`;
+
+/** A region that was never enabled refuses credentials that are good elsewhere, as if they were none. */
+async function notEnabled(site: AwsSite, key: string, account: Account): Promise<string | undefined> {
+  const status = await account.regionStatus().catch(() => undefined);
+  return status === "not-opted-in"
+    ? `${key}.region: ${site.region}, which is not enabled for the account; expected an enabled one, or enable it (\`aws account enable-region --region-name ${site.region}\`, which takes some minutes)`
+    : undefined;
 }
 
 /**
  * A question that the credentials may not ask, or that this AWS does not answer, says nothing about the configuration.
  */
-async function asked(check: string, key: string, ask: () => Promise<Check[]>): Promise<Check[]> {
+export async function asked(check: string, key: string, ask: () => Promise<Check[]>): Promise<Check[]> {
   try {
     return await ask();
   } catch (error) {
     const name = errorName(error);
     if (/OptInRequired/.test(name))
-      return [failed(check, `${key}.region has to be enabled for the account first (OptInRequired)`)];
+      return [
+        failed(
+          check,
+          `${key}.region: not enabled for the account (OptInRequired); expected an enabled one, or enable it`,
+        ),
+      ];
     return [skipped(check, `could not be asked (${name}); what it would have said shows only during \`up\``)];
   }
 }
@@ -117,52 +152,6 @@ async function offeringsCheck(site: AwsSite, key: string, account: Account): Pro
       return passed(check, `offered in ${site.zones.map((zone) => site.region + zone).join(", ")}`);
     }),
   );
-}
-
-/** On-demand and spot instances of the standard families, counted in vCPUs. */
-const ON_DEMAND_QUOTA = "L-1216C47A",
-  SPOT_QUOTA = "L-34B43A08",
-  ADDRESS_QUOTA = "L-0263D0A3";
-const STANDARD = /^[acdhimrtz]\d/;
-
-async function cpuCheck(
-  site: AwsSite,
-  key: string,
-  plans: NodePlan[],
-  owned: Owned,
-  account: Account,
-): Promise<Check[]> {
-  const check = `vCPU quota in ${site.region}`;
-  const types = plans.map((plan) => typeOf(site, plan.roles));
-  if (types.some((type) => !STANDARD.test(type)))
-    return [skipped(check, "the quota of these instance families is not known here")];
-  const spot = site.spot !== false;
-  const [perType, running, quota] = await Promise.all([
-    account.virtualCpus([...new Set(types)]),
-    account.running(owned, spot),
-    account.quota("ec2", spot ? SPOT_QUOTA : ON_DEMAND_QUOTA),
-  ]);
-  const needed = types.reduce((sum, type) => sum + (perType.get(type) ?? 0), 0);
-  if (running + needed <= quota) return [passed(check, `${needed} vCPUs needed, ${quota - running} of ${quota} free`)];
-  return [
-    failed(
-      check,
-      `the nodes of "${site.name}" need ${needed} vCPUs, but ${quota - running} of the account's ${quota} in ${site.region} are free; ask AWS for a higher quota (${spot ? SPOT_QUOTA : ON_DEMAND_QUOTA}), stop other instances, or take a smaller ${key}.instanceType`,
-    ),
-  ];
-}
-
-async function addressCheck(site: AwsSite, plans: NodePlan[], owned: Owned, account: Account): Promise<Check[]> {
-  const check = `address quota in ${site.region}`;
-  const [used, quota] = await Promise.all([account.addresses(owned), account.quota("ec2", ADDRESS_QUOTA)]);
-  if (used + plans.length <= quota)
-    return [passed(check, `${plans.length} Elastic IPs needed, ${quota - used} of ${quota} free`)];
-  return [
-    failed(
-      check,
-      `the nodes of "${site.name}" need ${plans.length} Elastic IPs, but ${quota - used} of the account's ${quota} in ${site.region} are free; ask AWS for a higher quota (${ADDRESS_QUOTA}), or put the driver on the proxy's node (meshbench:driver.placement proxy)`,
-    ),
-  ];
 }
 
 async function imageCheck(site: AwsSite, key: string, account: Account): Promise<Check[]> {

@@ -8,6 +8,8 @@ export interface Check {
   skipped?: true;
   /** What was found; for a failure one sentence with the key and what to do. */
   message: string;
+  /** Whose the site's resources will be, where that was found out: an AWS account's number. */
+  account?: { site: string; id: string };
 }
 
 export const passed = (check: string, message: string): Check => ({ check, ok: true, message });

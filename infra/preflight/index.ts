@@ -21,9 +21,15 @@ export async function runPreflight(
   return (await Promise.all(checks)).flat();
 }
 
+/** What is known of the clouds from asking them. */
+export interface Seen {
+  /** AWS accounts by site. */
+  accounts: Record<string, string>;
+}
+
 /** Ends the program with every failure named; says what could not be asked. */
-export async function preflight(config: Config, plans: NodePlan[]): Promise<void> {
-  if (!config.preflight) return;
+export async function preflight(config: Config, plans: NodePlan[]): Promise<Seen> {
+  if (!config.preflight) return { accounts: {} };
   const checks = await runPreflight(config, plans, { project: pulumi.getProject(), stack: pulumi.getStack() });
   for (const { check, message } of checks.filter((c) => c.skipped))
     await pulumi.log.warn(`not checked beforehand: ${check}: ${message}`);
@@ -31,4 +37,5 @@ export async function preflight(config: Config, plans: NodePlan[]): Promise<void
   const last = failures.pop();
   if (last !== undefined)
     throw new ConfigError([...failures, `${last} (meshbench:preflight false goes on without asking)`]);
+  return { accounts: Object.fromEntries(checks.flatMap((c) => (c.account ? [[c.account.site, c.account.id]] : []))) };
 }

@@ -2,6 +2,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { AwsSite } from "../config/aws.ts";
+import type { AwsSettings } from "../config/aws-settings.ts";
 import type { NodePlan } from "../topology.ts";
 import { zoneSubnet } from "./aws-subnets.ts";
 import type { Tags } from "./aws-tags.ts";
@@ -26,17 +27,14 @@ export class AwsNetwork extends pulumi.ComponentResource {
     network: string,
     plans: NodePlan[],
     publicKey: pulumi.Input<string>,
+    provider: Omit<AwsSettings, "assumeRole">,
     tags: Tags,
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("meshbench:sites:AwsNetwork", site.name, {}, opts);
     const named = (name: string): Tags => ({ ...tags, Name: name });
-    const provider = new aws.Provider(
-      `${site.name}-aws`,
-      { region: site.region as aws.Region, ...(site.profile === undefined ? {} : { profile: site.profile }) },
-      { parent: this },
-    );
-    this.opts = { provider, parent: this };
+    const own = new aws.Provider(`${site.name}-aws`, provider as aws.ProviderArgs, { parent: this });
+    this.opts = { provider: own, parent: this };
 
     this.vpc = new aws.ec2.Vpc(
       `${site.name}-vpc`,

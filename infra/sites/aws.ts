@@ -6,6 +6,7 @@ import type { Config } from "../config/schema.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
+import { providerSettings } from "./aws-access.ts";
 import { DEBIAN_NAME, DEBIAN_OWNER } from "./aws-image.ts";
 import { AwsInstance } from "./aws-instance.ts";
 import { AwsNetwork } from "./aws-network.ts";
@@ -48,6 +49,7 @@ export class AwsSites extends pulumi.ComponentResource {
           vpcNetwork(site, slots[site.name]!),
           plansAt(site.name),
           context.key.publicKey,
+          providerSettings(site, config.aws, context.accounts?.[site.name]),
           tagsOf(site.name),
           parent,
         ),

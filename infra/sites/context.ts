@@ -6,6 +6,8 @@ export interface SiteContext {
   /** Name of the laboratory on this machine. */
   lab: string;
   key: OperatorKey;
+  /** AWS accounts by site, as far as they were seen beforehand. */
+  accounts?: Record<string, string>;
   /** On every resource that can carry tags. */
   labels: { project: string; stack: string; owner: string; expires: pulumi.Output<string> };
 }

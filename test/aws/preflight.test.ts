@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Account, checkAwsSites } from "../../infra/preflight/aws.ts";
 import { AwsAccount } from "../../infra/preflight/aws-account.ts";
+import { accessOf } from "../../infra/sites/aws-access.ts";
 import { planNodes } from "../../infra/topology.ts";
 import { configOf } from "../infra/config.ts";
 
@@ -19,7 +20,9 @@ const GOOD: Account = {
   virtualCpus: async (types) => new Map(types.map((type) => [type, 2])),
   running: async () => 0,
   addresses: async () => 0,
-  quota: async (_service, code) => (code === "L-0263D0A3" ? 5 : 32),
+  networks: async () => 1,
+  regionStatus: async () => "opt-in-not-required",
+  quota: async (_service, code) => (["L-0263D0A3", "L-F678F1CE"].includes(code) ? 5 : 32),
   images: async () => [{ id: "ami-1", name: "debian-12-amd64-20260101", architecture: "x86_64" }],
 };
 
@@ -44,7 +47,7 @@ async function fails(account: Partial<Account>, site: object, ...words: string[]
 
 test("an account that can do it passes every check", async () => {
   const checks = await ask({});
-  assert.equal(checks.length, 5);
+  assert.equal(checks.length, 6);
   assert.ok(
     checks.every((c) => c.ok && !c.skipped),
     JSON.stringify(checks),
@@ -53,7 +56,10 @@ test("an account that can do it passes every check", async () => {
 
 test("credentials: missing, expired, refused - and nothing else is asked then", async () => {
   for (const [error, word] of [
-    [named("CredentialsProviderError"), "no AWS credentials were found"],
+    [
+      named("CredentialsProviderError", "Could not load credentials from any providers"),
+      "no AWS credentials were found",
+    ],
     [named("ExpiredTokenException"), "have expired"],
     [named("InvalidClientTokenId"), "does not accept"],
   ] as const) {
@@ -103,6 +109,59 @@ test("quotas: own instances and addresses are not counted, others are", async ()
   );
 });
 
+test("sites of one account in one region share its quotas; VPCs count too", async () => {
+  const two = (region: string): object => ({
+    sites: [
+      { name: "a", kind: "aws", nodes: 2, region: "us-east-1" },
+      { name: "b", kind: "aws", nodes: 2, region },
+    ],
+  });
+  const failuresOf = async (account: Partial<Account>, raw: object): Promise<string[]> => {
+    const config = configOf({ operatorCidr: "203.0.113.7/32", ...raw });
+    const checks = await checkAwsSites(config, planNodes(config), OWNED, () => ({ ...GOOD, ...account }), {});
+    return checks.filter((c) => !c.ok).map((c) => c.message);
+  };
+  // Two nodes and the driver, and two nodes: each site alone has room in a quota of 8 vCPUs, or of 4 addresses.
+  const [cpus, ...more] = await failuresOf(
+    { quota: async (_s, code) => (code === "L-1216C47A" ? 8 : 32) },
+    two("us-east-1"),
+  );
+  assert.equal(more.length, 0);
+  assert.match(cpus!, /the nodes of "a" and the nodes of "b" need 10 vCPUs, but 8 of the account's 8 in us-east-1/);
+  const tight = { quota: async (_s: string, code: string) => (code === "L-0263D0A3" ? 4 : 32) };
+  assert.match((await failuresOf(tight, two("us-east-1"))).join(), /need 5 Elastic IPs, but 4/);
+  const elsewhere = { ...tight, offerings: async () => ["us-east-1a", "us-west-2a"] };
+  assert.deepEqual(await failuresOf(elsewhere, two("us-west-2")), [], "another region has quotas of its own");
+  assert.match(
+    (await failuresOf({ networks: async () => 4 }, two("us-east-1"))).join(),
+    /need 2 VPCs, but 1 of the account's 5 in us-east-1 are free; ask AWS for a higher quota \(L-F678F1CE\)/,
+  );
+});
+
+test("a region that was never enabled is named, though AWS speaks of bad credentials", async () => {
+  const refusing = {
+    identity: async () => {
+      throw named("InvalidClientTokenId");
+    },
+  };
+  await fails(
+    { ...refusing, regionStatus: async () => "not-opted-in" },
+    {},
+    "meshbench:sites[0].region: us-east-1, which is not enabled for the account",
+    "aws account enable-region --region-name us-east-1",
+  );
+  await fails(
+    {
+      ...refusing,
+      regionStatus: async () => {
+        throw named("InvalidClientTokenId");
+      },
+    },
+    {},
+    "AWS does not accept the credentials",
+  );
+});
+
 test("images: none, or for another processor", async () => {
   await fails({ images: async () => [] }, {}, "no Debian 12 image", "meshbench:sites[0].ami");
   await fails(
@@ -123,7 +182,7 @@ test("what the credentials may not ask is said and stops nobody; a region to opt
       throw named("AccessDeniedException");
     },
   });
-  assert.equal(checks.filter((c) => c.skipped).length, 2);
+  assert.equal(checks.filter((c) => c.skipped).length, 3);
   assert.ok(checks.every((c) => c.ok));
   await fails(
     {
@@ -132,7 +191,7 @@ test("what the credentials may not ask is said and stops nobody; a region to opt
       },
     },
     {},
-    "meshbench:sites[0].region has to be enabled",
+    "meshbench:sites[0].region: not enabled",
   );
 });
 
@@ -144,7 +203,7 @@ test("the real client says nothing was reached where nothing listens", async () 
     AWS_SECRET_ACCESS_KEY: "x",
   });
   try {
-    const account = new AwsAccount("us-east-1", undefined);
+    const account = new AwsAccount(accessOf({ region: "us-east-1" }, {}, process.env));
     const checks = await ask({ identity: () => account.identity() });
     assert.deepEqual(
       checks.map((c) => c.skipped),

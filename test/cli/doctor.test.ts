@@ -72,13 +72,17 @@ test("every value that a user must set is a line of its own", async () => {
 });
 
 test("what is wrong is told apart from what is missing; a warning comes with what is right", () => {
-  const wrong = configItems({ raw: { sites: [{ name: "a", kind: "local", nodes: 1 }], colour: "red" }, sealed: [] });
+  const wrong = configItems({
+    raw: { sites: [{ name: "a", kind: "local", nodes: 1 }], colour: "red" },
+    aws: {},
+    sealed: [],
+  });
   assert.deepEqual(
     wrong.map((i) => [i.status, i.check]),
     [["missing", "configuration"]],
   );
   assert.match(wrong[0]!.message, /meshbench:colour is no key/);
-  const even = configItems({ raw: { sites: [{ name: "a", kind: "local", nodes: 2 }] }, sealed: [] });
+  const even = configItems({ raw: { sites: [{ name: "a", kind: "local", nodes: 2 }] }, aws: {}, sealed: [] });
   assert.deepEqual(
     even.map((i) => i.status),
     ["ok"],

@@ -26,6 +26,7 @@ import {
 } from "@aws-sdk/client-ec2";
 import { lookAtAws } from "../../cli/leftovers/aws.ts";
 import { hostsOf, lookAtProxmox } from "../../cli/leftovers/proxmox.ts";
+import { accessOf } from "../../infra/sites/aws-access.ts";
 import { fakePvePython, startFakePve } from "../proxmox/fake-pve.ts";
 import { startMoto } from "../standins/pulumi-resource-aws/moto.ts";
 
@@ -125,7 +126,7 @@ test("AWS (moto): a stack's resources are one entry, found in any region, and go
     await leaveBehind(ec2, "over", at(-1));
     const wanted = await leaveBehind(ec2, "wanted", at(1));
     const look = (held: (id: string) => boolean = () => false) =>
-      lookAtAws({ project: "meshbench", profiles: new Set([undefined]), held, now });
+      lookAtAws({ project: "meshbench", accesses: [accessOf({ region: "us-east-1" }, {}, process.env)], held, now });
     const first = await look();
     assert.deepEqual(first.skipped, []);
     const all =

@@ -1,16 +1,26 @@
 /** The official SDK, towards moto. */
 import { CreateTagsCommand, DeleteTagsCommand, EC2Client, type ResourceType } from "@aws-sdk/client-ec2";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { isObject, type Value } from "../pulumi-resource-command/values.ts";
 import { tagList } from "./kind.ts";
 
-export function connect(region: string): EC2Client {
+export const connect = (region: string): EC2Client => new EC2Client({ region, ...loopback() });
+
+function loopback() {
   const endpoint = process.env["AWS_ENDPOINT_URL"];
   // Without it the SDK would turn to the real AWS, which a stand-in must never do.
   if (!endpoint || !/^http:\/\/127\.0\.0\.1:\d+\/?$/.test(endpoint))
     throw new Error(
       "this stand-in for the AWS plugin works on a moto server on this machine: AWS_ENDPOINT_URL must be http://127.0.0.1:<port>",
     );
-  return new EC2Client({ region, endpoint, credentials: { accessKeyId: "stand-in", secretAccessKey: "stand-in" } });
+  return { endpoint, credentials: { accessKeyId: "stand-in", secretAccessKey: "stand-in" } };
+}
+
+/** The provider compares its own account with those that it may work in, before anything else. */
+export async function requireAccount(allowed: string[] | undefined, region: string): Promise<void> {
+  if (allowed === undefined) return;
+  const { Account } = await new STSClient({ region, ...loopback() }).send(new GetCallerIdentityCommand({}));
+  if (!allowed.includes(Account ?? "")) throw new Error(`AWS account ID not allowed: ${Account ?? ""}`);
 }
 
 export const tagged = (

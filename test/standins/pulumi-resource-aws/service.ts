@@ -7,7 +7,7 @@ import struct from "google-protobuf/google/protobuf/struct_pb.js";
 import { changes } from "../pulumi-resource-command/diff.ts";
 import { EngineLog } from "../pulumi-resource-command/log.ts";
 import { plainObject, unknown, type Values } from "../pulumi-resource-command/values.ts";
-import { connect } from "./client.ts";
+import { connect, requireAccount } from "./client.ts";
 import { getAmi } from "./images.ts";
 import { eipAssociation, instance } from "./instance.ts";
 import { type Call, check, type Kind } from "./kind.ts";
@@ -78,7 +78,11 @@ export class AwsProvider {
   handlers(): Record<string, grpc.handleUnaryCall<never, unknown>> {
     const methods: Record<string, Handler> = {
       configure: async (request: InstanceType<typeof provider.ConfigureRequest>) => {
-        this.#region = String(plainObject(read(request.getArgs()))["region"] ?? "");
+        const args = plainObject(read(request.getArgs()));
+        this.#region = String(args["region"] ?? "");
+        // As text: providers get their configuration as JSON of JSON.
+        const allowed = args["allowedAccountIds"];
+        await requireAccount(typeof allowed === "string" ? (JSON.parse(allowed) as string[]) : undefined, this.#region);
         return new provider.ConfigureResponse()
           .setAcceptsecrets(true)
           .setSupportspreview(true)
