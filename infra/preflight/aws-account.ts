@@ -14,8 +14,8 @@ import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-ser
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { AwsAccess } from "../sites/aws-access.ts";
 import { DEBIAN_NAME, DEBIAN_OWNER } from "../sites/aws-image.ts";
+import { STANDARD } from "../sites/aws-types.ts";
 import { clientSettings, errorName } from "./aws-clients.ts";
-import { STANDARD } from "./aws-quotas.ts";
 import type { Owned } from "./owned.ts";
 
 export { errorName } from "./aws-clients.ts";

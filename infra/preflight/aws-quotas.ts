@@ -1,6 +1,6 @@
 /** What nodes take of an account's quotas in a region, and whether that is left. */
 import type { AwsSite } from "../config/aws.ts";
-import { typeOf } from "../sites/aws-types.ts";
+import { STANDARD, typeOf } from "../sites/aws-types.ts";
 import type { NodePlan } from "../topology.ts";
 import type { AwsAccount } from "./aws-account.ts";
 import { type Check, failed, passed, skipped } from "./check.ts";
@@ -24,7 +24,6 @@ const ON_DEMAND_QUOTA = "L-1216C47A",
   SPOT_QUOTA = "L-34B43A08",
   ADDRESS_QUOTA = "L-0263D0A3",
   NETWORK_QUOTA = "L-F678F1CE";
-export const STANDARD = /^[acdhimrtz]\d/;
 
 export function demandOf(site: AwsSite, plans: NodePlan[]): Demand {
   return {

@@ -6,3 +6,6 @@ import type { Role } from "../topology.ts";
 export function typeOf(site: Pick<AwsSite, "instanceType" | "instanceTypes">, roles: Role[]): string {
   return roles.map((role) => site.instanceTypes[role]).find((type) => type !== undefined) ?? site.instanceType;
 }
+
+/** Families whose vCPUs count for the quotas of standard instances (A, C, D, H, I, M, R, T, Z). */
+export const STANDARD = /^[acdhimrtz]\d/;

@@ -21,17 +21,19 @@ import type { SiteContext } from "./context.ts";
  */
 export class AwsSites extends pulumi.ComponentResource {
   readonly nodes: Node[];
-  /** Database nodes so far, in all regions: with `rolling` each waits for the one before. */
-  private readonly databases: AwsInstance[] = [];
+  /** Of the database nodes of all sites so far; grows. With `rolling` each waits for the one before. */
+  private readonly before: pulumi.Resource[];
 
   constructor(
     sites: AwsSite[],
     plans: NodePlan[],
     config: Config,
     context: SiteContext,
+    before: pulumi.Resource[],
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("meshbench:sites:Aws", "aws", {}, opts);
+    this.before = before;
     const parent = { parent: this };
     const slots = meshSlots(config.sites);
     const tagsOf = (site: string): Tags => ({
@@ -89,7 +91,7 @@ export class AwsSites extends pulumi.ComponentResource {
     const databases = plans.filter((p) => p.roles.includes("database"));
     return plans.map((plan) => {
       const index = databases.indexOf(plan);
-      const before = site.rolling && index !== -1 ? this.databases.slice(-1).map((m) => m.ready) : [];
+      const before = site.rolling && index !== -1 ? this.before.slice(-1) : [];
       const instance = new AwsInstance(
         plan,
         {
@@ -106,7 +108,7 @@ export class AwsSites extends pulumi.ComponentResource {
         },
         { parent: this },
       );
-      if (index !== -1) this.databases.push(instance);
+      if (index !== -1) this.before.push(instance.ready);
       return instance.node;
     });
   }

@@ -21,16 +21,18 @@ export async function createSites(
 
   const keyOf = (site: Site): string => `meshbench:sites[${config.sites.indexOf(site)}]`;
 
+  /** What says that a database node serves, over all sites: with `rolling` each node waits for the one before it. */
+  const before: pulumi.Resource[] = [];
+
   const local: LocalSite[] = ofKind("local");
   if (local.length > 0) nodes.push(...new LocalSites(local, config.links, plansOf(local), context, opts).nodes);
 
   const inAws = ofKind("aws");
   if (inAws.length > 0) {
     const { AwsSites } = await import("./aws.ts");
-    nodes.push(...new AwsSites(inAws, plansOf(inAws), config, context, opts).nodes);
+    nodes.push(...new AwsSites(inAws, plansOf(inAws), config, context, before, opts).nodes);
   }
-  const alone = config.sites.reduce((sum, s) => sum + s.nodes, 0) === 1,
-    before: pulumi.Resource[] = [];
+  const alone = config.sites.reduce((sum, s) => sum + s.nodes, 0) === 1;
   for (const site of ofKind("proxmox")) {
     const { ProxmoxSite } = await import("./proxmox.ts");
     nodes.push(

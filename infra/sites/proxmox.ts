@@ -12,9 +12,13 @@ import { containerArgs, type GuestContext, snippetOf, vmArgs } from "./proxmox-g
 import { type GuestPlan, guestTags, imageOf, planGuests } from "./proxmox-plan.ts";
 import { BOOTED, CLOUD_INIT_DONE, dataDiskScript, HOST_FACTS, MOUNT_POINT_SCRIPT } from "./proxmox-storage.ts";
 import { connectionOf, firstContact, type Reach, readyThrough } from "./reached.ts";
+import { REJOIN_SECONDS, rejoinedScript } from "./rejoined.ts";
 
 /** From the first try until SSH lets the operator in, first boot included. */
 const CONTACT_SECONDS = 300;
+
+/** Of the step that waits for services, first boot and the cluster, each of which has its own bound below this. */
+const READY_SECONDS = 1000 + REJOIN_SECONDS;
 
 export interface ProxmoxSiteArgs {
   site: SiteConfig;
@@ -23,7 +27,7 @@ export interface ProxmoxSiteArgs {
   plans: NodePlan[];
   /** The cluster has no other database node, so that a stop hurts nobody else. */
   alone: boolean;
-  /** Of the database nodes of all Proxmox sites so far; grows. With `rolling` each waits for the one before. */
+  /** Of the database nodes of all sites so far; grows. With `rolling` each waits for the one before. */
   before: pulumi.Resource[];
   secrets: Secrets;
   context: SiteContext;
@@ -153,6 +157,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       readyScript(site, guest),
       Object.values(size(site)),
       parent,
+      READY_SECONDS,
     );
     if (isDatabase) before.push(resource);
     const known = {
@@ -267,5 +272,6 @@ function readyScript(site: SiteConfig, guest: GuestPlan): string {
     profile?.sizeGb === undefined
       ? []
       : [site.guest === "vm" ? dataDiskScript(profile.filesystem) : MOUNT_POINT_SCRIPT];
-  return [BOOTED, CLOUD_INIT_DONE, ...own, HOST_FACTS].join("\n");
+  const back = guest.node.roles.includes("database") ? [rejoinedScript()] : [];
+  return [BOOTED, CLOUD_INIT_DONE, ...own, ...back, HOST_FACTS].join("\n");
 }

@@ -68,8 +68,18 @@ export function readyThrough<T>(
   script: string,
   triggers: string[],
   opts: pulumi.CustomResourceOptions,
+  timeoutSeconds?: number,
 ): { resource: pulumi.Resource; connection: Connection; printed: pulumi.Output<T> } {
-  const ready = onNode(`${node.name}-ready`, node, { script, ...(triggers.length === 0 ? {} : { triggers }) }, opts);
+  const ready = onNode(
+    `${node.name}-ready`,
+    node,
+    {
+      script,
+      ...(triggers.length === 0 ? {} : { triggers }),
+      ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+    },
+    opts,
+  );
   return {
     resource: ready,
     // Its URN carries the dependency and is known in a preview; its output is not, and would show every later step as

@@ -3,16 +3,20 @@
  * stdin: WaitInput. stderr: progress. stdout: the node's facts as JSON. Exit 1 with one sentence when it does not come.
  */
 import { type Connection, connect, HostKeyError, readInput, run, sleep } from "../benchmark/ssh.ts";
+import { REJOIN_SECONDS, REJOINED } from "./rejoined.ts";
 
 export interface WaitInput {
   name: string;
   connection: Connection;
   sudo: boolean;
-  /** For everything together. */
+  /** For SSH and the first boot together. */
   timeoutSeconds: number;
 }
 
-/** Ends with 0 and the facts, with 10 while the first boot is not over, with 20 and a reason when it failed. */
+/**
+ * Ends with 0 and the facts, with 10 while the first boot is not over, with 11 while a member of a cluster is not back in
+ * it, with 20 and a reason when the first boot failed.
+ */
 const PROBE = `if command -v cloud-init >/dev/null; then
   state=$(cloud-init status 2>/dev/null | sed -n 's/^status: //p')
   case "$state" in
@@ -23,6 +27,7 @@ const PROBE = `if command -v cloud-init >/dev/null; then
 fi
 # After a stop and start too, the node is ready only when its services are.
 case "$(systemctl is-system-running || true)" in initializing | starting) exit 10 ;; esac
+${REJOINED}
 . /etc/os-release
 printf '{"virtualization":"%s","os":"%s","kernel":"%s","cpus":%s,"memoryMb":%s}' "$(systemd-detect-virt || true)" "$PRETTY_NAME" "$(uname -r)" "$(nproc)" \\
   "$(awk '/^MemTotal/ { print int($2 / 1024) }' /proc/meminfo)"`;
@@ -31,10 +36,11 @@ const PERIOD_MS = 2000;
 const SAY_EVERY_MS = 15_000;
 
 const { name, connection, sudo, timeoutSeconds } = await readInput<WaitInput>();
-const began = Date.now(),
-  deadline = began + timeoutSeconds * 1000;
+const began = Date.now();
+let deadline = began + timeoutSeconds * 1000;
 let said = began,
-  stage = "SSH does not answer";
+  stage = "SSH does not answer",
+  booted = false;
 
 async function attempt(): Promise<string | undefined> {
   const client = await connect(connection);
@@ -46,7 +52,12 @@ async function attempt(): Promise<string | undefined> {
     const probe = await run(client, PROBE, sudo);
     if (probe.code === 0) return probe.stdout.toString();
     if (probe.code === 20) throw new Fatal(`${name}: its first boot failed: ${probe.stderr.trim()}`);
-    if (probe.code !== 10)
+    if (probe.code === 11) {
+      // From here on it is the database that is waited for, with the time that a state transfer takes.
+      if (!booted) deadline = Date.now() + REJOIN_SECONDS * 1000;
+      booted = true;
+      stage = `the node is up, but not back in its cluster (${probe.stderr.trim().split("\n").at(-1) ?? ""})`;
+    } else if (probe.code !== 10)
       stage = `SSH answers, but the check on the node ended with ${probe.code}: ${probe.stderr.trim().split("\n").at(-1) ?? ""}`;
     return undefined;
   } finally {
@@ -77,7 +88,9 @@ async function wait(): Promise<string> {
     }
     if (Date.now() + PERIOD_MS > deadline)
       throw new Error(
-        `${name}: not ready within ${timeoutSeconds} s: ${stage}; is SSH open to you (operator address, security group, firewall), and did the machine boot?`,
+        booted
+          ? `${name}: not ready within ${timeoutSeconds + REJOIN_SECONDS} s: ${stage}; look at it with journalctl -u mariadb; the nodes after it were left alone`
+          : `${name}: not ready within ${timeoutSeconds} s: ${stage}; is SSH open to you (operator address, security group, firewall), and did the machine boot?`,
       );
     if (Date.now() - said > SAY_EVERY_MS) {
       console.error(`${name}: ${stage} (${Math.round((Date.now() - began) / 1000)} s)`);

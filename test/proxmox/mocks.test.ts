@@ -200,6 +200,32 @@ test("rolling: each database node waits until the one before is ready, and a nod
   ]);
 });
 
+test("rolling is one chain over all sites: the first node here waits for the last of the site before", async () => {
+  const one = shipped({ rolling: true }) as { sites: object[] };
+  const [first] = one.sites;
+  const second = {
+    ...first,
+    name: "barn",
+    endpoint: "https://barn.example.org:8006",
+    address: "192.168.8.40/24",
+    gateway: "192.168.8.1",
+    nat: false,
+  };
+  const { resources } = await make({
+    ...shipped({ rolling: true }),
+    sites: [first, second],
+    driver: { site: "home" },
+  });
+  const waits = Object.fromEntries(
+    ofType(resources, "VmLegacy").map((vm) => [
+      vm.name,
+      vm.options["dependsOn"].filter((name: string) => name.endsWith("-ready")).join(),
+    ]),
+  );
+  assert.equal(waits["barn-1"], "home-3-ready");
+  assert.equal(waits["barn-2"], "barn-1-ready");
+});
+
 test("containers on a storage profile: template, mount point as text, features; the device only where asked for", async () => {
   const profiles = { slog: { datastore: "nvme", sizeGb: 40, note: "ZFS mirror, NVMe SLOG" }, plain: {} };
   const { resources, nodes } = await make(shipped({ guest: "lxc", profiles, storage: ["slog", "slog", "plain"] }));

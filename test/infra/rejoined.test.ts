@@ -1,0 +1,102 @@
+/** When a restarted database node counts as back: the check, with a server that answers as one does on its way. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { after, test } from "node:test";
+import { REJOINED, rejoinedScript } from "../../infra/sites/rejoined.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "meshbench-rejoined-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Node {
+  /** Mesh addresses in the server's configuration; absent: there is none. */
+  members?: string;
+  /** It has been a member before. */
+  data?: boolean;
+  unit?: string;
+  status?: Record<string, string>;
+}
+
+let count = 0;
+/** What the script leaves with on such a node; `started` tells whether it asked systemd to start the server. */
+function check(node: Node, script = REJOINED): { status: number | null; stderr: string; started: boolean } {
+  const root = join(folder, String(count++));
+  mkdirSync(join(root, "bin"), { recursive: true });
+  mkdirSync(join(root, "mysql"));
+  mkdirSync(join(root, "etc"));
+  if (node.data) writeFileSync(join(root, "mysql", "grastate.dat"), "");
+  if (node.members !== undefined)
+    writeFileSync(join(root, "etc", "99.cnf"), `wsrep_cluster_address = "gcomm://${node.members}"\n`);
+  const program = (name: string, text: string): void => {
+    writeFileSync(join(root, "bin", name), `#!/bin/bash\n${text}\n`);
+    chmodSync(join(root, "bin", name), 0o755);
+  };
+  program(
+    "systemctl",
+    `case "$1" in is-active) echo ${node.unit ?? "inactive"}; [ ${node.unit ?? "inactive"} = active ] ;; start) touch ${root}/started ;; esac`,
+  );
+  program(
+    "mariadb",
+    `for name in ${Object.keys(node.status ?? {}).join(" ")}; do case "$*" in *"'$name'"*) grep "^$name" ${root}/status ;; esac; done`,
+  );
+  writeFileSync(
+    join(root, "status"),
+    Object.entries(node.status ?? {})
+      .map(([key, value]) => `${key}\t${value}\n`)
+      .join(""),
+  );
+  const text = script.replaceAll("/var/lib/mysql", join(root, "mysql")).replaceAll("/etc/mysql", join(root, "etc"));
+  const { status, stderr } = spawnSync("/bin/bash", ["-euo", "pipefail", "-c", text], {
+    encoding: "utf8",
+    env: { PATH: `${join(root, "bin")}${delimiter}${process.env["PATH"]}` },
+  });
+  return { status, stderr, started: existsSync(join(root, "started")) };
+}
+
+const MEMBER = { members: "10.99.0.1,10.99.0.2,10.99.0.3", data: true };
+const SERVING = { wsrep_ready: "ON", wsrep_cluster_status: "Primary", wsrep_local_state_comment: "Synced" };
+
+test("a member that serves is back, also one that is another's donor", () => {
+  assert.equal(check({ ...MEMBER, unit: "active", status: SERVING }).status, 0);
+  const donor = { ...SERVING, wsrep_local_state_comment: "Donor/Desynced" };
+  assert.equal(check({ ...MEMBER, unit: "active", status: donor }).status, 0);
+});
+
+test("systemd's word is not enough: joining, outside of the primary component, no answer yet", () => {
+  for (const [status, words] of [
+    [{ ...SERVING, wsrep_ready: "OFF", wsrep_local_state_comment: "Joining" }, "wsrep_ready is OFF, state Joining"],
+    [{ ...SERVING, wsrep_cluster_status: "non-Primary" }, "wsrep_ready is ON"],
+    [{}, "wsrep_ready is unknown"],
+  ] as const) {
+    const { status: code, stderr, started } = check({ ...MEMBER, unit: "active", status });
+    assert.equal(code, 11);
+    assert.ok(stderr.includes(words), stderr);
+    assert.equal(started, false);
+  }
+  assert.equal(check({ ...MEMBER, unit: "activating" }).status, 11);
+});
+
+test("a member that does not run is started; nothing is asked of a node that never was one, or has no peers", () => {
+  const stopped = check({ ...MEMBER, unit: "failed" });
+  assert.deepEqual([stopped.status, stopped.started], [11, true]);
+  for (const node of [{}, { members: MEMBER.members }, { data: true }, { members: "10.99.0.1", data: true }]) {
+    const { status, started } = check(node);
+    assert.deepEqual([status, started], [0, false], JSON.stringify(node));
+  }
+});
+
+test("as a step it waits, and ends with the state it saw and a word on the others", () => {
+  assert.equal(check({ ...MEMBER, unit: "active", status: SERVING }, rejoinedScript(1)).status, 0);
+  const late = check({ ...MEMBER, unit: "active", status: { ...SERVING, wsrep_ready: "OFF" } }, rejoinedScript(1));
+  assert.equal(late.status, 1);
+  assert.match(
+    late.stderr,
+    /booted, but not back in its cluster within 1 s: wsrep_ready is OFF.*the nodes after it were left alone/,
+  );
+});
+
+test("the program that waits for nodes in clouds asks the same", () => {
+  assert.match(readFileSync(join(import.meta.dirname, "../../infra/sites/wait-ready.ts"), "utf8"), /\$\{REJOINED\}/);
+});
