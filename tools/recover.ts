@@ -17,6 +17,8 @@ interface ResourceState {
   type: string;
   id?: string;
   custom?: boolean;
+  /** URN and id of what it is made by. */
+  provider?: string;
   inputs?: Record<string, unknown>;
   outputs?: Record<string, unknown>;
 }
@@ -79,12 +81,20 @@ function isCommand(state: ResourceState): boolean {
   return /^command:(local|remote):Command$/.test(state.type);
 }
 
+/** A resource of a cloud that may exist, with what its provider was told. */
+export interface Lost {
+  name: string;
+  type: string;
+  inputs: Record<string, unknown>;
+  provider: Record<string, unknown>;
+}
+
 export interface Settled {
   deployment: Deployment;
   /** Resources that were being created and are taken as created, so that `destroy` deletes them. */
   adopted: string[];
   /** Resources that were being created and that only their provider knows about. */
-  unknown: string[];
+  unknown: Lost[];
 }
 
 /**
@@ -95,7 +105,8 @@ export interface Settled {
  *   project's create commands can be repeated.
  * - Before a destroy, a command that has a delete command is listed as if it had been created, so
  *   that its delete command runs; those can be repeated too, and accept that there is nothing.
- *   A resource of a cloud has no id yet and can't be listed: it's named, for the user to look at.
+ * - A resource of a cloud has no id yet and can't be listed: it's looked up by its tags and taken away, see
+ *   cli/leftovers/lost.ts, before either.
  */
 export function settle(exported: Deployment, destroying: boolean): Settled {
   const resources = exported.deployment.resources ?? [];
@@ -105,7 +116,7 @@ export function settle(exported: Deployment, destroying: boolean): Settled {
   const listed = new Set(resources.map(({ urn }) => urn));
   const lost = creates.filter(({ urn }) => !listed.has(urn));
   const adopted = destroying ? lost.filter((state) => isCommand(state) && state.inputs?.["delete"] !== undefined) : [];
-  const unknown = lost.filter((state) => state.custom && !state.type.startsWith("command:"));
+  const unknown = lost.filter((state) => state.custom && /^(aws|proxmoxve):/.test(state.type));
   return {
     deployment: {
       ...exported,
@@ -123,7 +134,12 @@ export function settle(exported: Deployment, destroying: boolean): Settled {
       },
     },
     adopted: adopted.map(({ urn }) => nameOf(urn)),
-    unknown: unknown.map(({ urn, type }) => `${nameOf(urn)} (${type})`),
+    unknown: unknown.map(({ urn, type, inputs = {}, provider = "" }) => ({
+      name: nameOf(urn),
+      type,
+      inputs,
+      provider: resources.find((one) => provider.startsWith(`${one.urn}::`))?.inputs ?? {},
+    })),
   };
 }
 

@@ -1,10 +1,12 @@
 import { type StdioOptions, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { type Engine, resolveEngine } from "./engine.ts";
-import { onPath, ToolError } from "./paths.ts";
+import { checkout, nodeBinary, onPath, ToolError } from "./paths.ts";
 import { type Say, sayOnStderr } from "./progress.ts";
 import { openProject, type Project, stateFile } from "./project.ts";
-import { clearStaleLocks, type Deployment, hasPendingOperations, settle } from "./recover.ts";
+import { clearStaleLocks, type Deployment, hasPendingOperations, type Lost, settle } from "./recover.ts";
 import { committedStacks, syncStackFiles } from "./stack-files.ts";
 
 export interface RunOptions {
@@ -87,6 +89,9 @@ function execute(engine: Engine, args: string[], project: Project, options: RunO
   });
 }
 
+/** Commands that would trip over operations half done; the others look at the stack, or at its settings. */
+const SETTLING = ["up", "update", "preview", "refresh", "destroy", "down", "watch"];
+
 async function quietly(engine: Engine, args: string[], project: Project, input?: string): Promise<RunResult> {
   const options: RunOptions = input === undefined ? { stdio: ["ignore", "pipe", "pipe"] } : { input };
   const result = await execute(engine, [...args, "--non-interactive"], project, options);
@@ -106,7 +111,12 @@ async function exists(engine: Engine, project: Project, stack: string): Promise<
 }
 
 /** Makes a stack ready to run: created when it has a committed file, and freed of what a kill left. */
-async function prepare(engine: Engine, project: Project, stack: string, options: RunOptions): Promise<void> {
+async function prepare(
+  engine: Engine,
+  project: Project,
+  stack: string,
+  options: RunOptions & { settling: boolean },
+): Promise<void> {
   const say = options.say ?? sayOnStderr;
   if (!(await exists(engine, project, stack))) {
     if (!committedStacks(project).includes(stack)) return; // the engine's own error says it best
@@ -114,19 +124,39 @@ async function prepare(engine: Engine, project: Project, stack: string, options:
     say(`Created stack ${stack}.`);
   }
   clearStaleLocks(project, stack, say);
-  if (!hasPendingOperations(project, stack)) return;
+  if (!options.settling || !hasPendingOperations(project, stack)) return;
   const { stdout } = await quietly(engine, ["stack", "export", "--stack", stack], project);
   const { deployment, adopted, unknown } = settle(JSON.parse(stdout) as Deployment, options.destroying ?? false);
+  if (unknown.length > 0) await takeAway(project, stack, unknown, say);
   await quietly(engine, ["stack", "import", "--stack", stack], project, JSON.stringify(deployment));
   say(
     `An earlier run of stack ${stack} was killed; what it had under way is settled.` +
       (adopted.length > 0 ? ` To be deleted too, in case they exist: ${adopted.join(", ")}.` : ""),
   );
-  if (unknown.length > 0) {
-    say(
-      `Being created when it was killed, and not listed in the state: ${unknown.join(", ")}. Look for them at their provider.`,
-    );
-  }
+}
+
+/**
+ * What a killed run was creating in a cloud, and the state has no id of: a second one would be made beside it, and what
+ * it stands in could not be destroyed. Asked by a program of its own, for this part needs nothing of the clouds' clients.
+ *
+ * @throws ToolError when nothing can be found out: the operations then stay in the state, for the next try.
+ */
+async function takeAway(project: Project, stack: string, lost: Lost[], say: Say): Promise<void> {
+  say(
+    `An earlier run of stack ${stack} was killed while it made ${lost.map((l) => l.name).join(", ")}; looking for what is there.`,
+  );
+  const child = spawn(nodeBinary(), [join(checkout, "cli/leftovers/lost.ts")], { stdio: ["pipe", "ignore", "pipe"] });
+  child.stdin.on("error", () => {}).end(JSON.stringify({ root: project.root, stack, lost }));
+  let last = "";
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    last = line;
+    say(line);
+  });
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (c) => resolve(c ?? 1));
+  });
+  if (code !== 0) throw new ToolError(last || `what an earlier run of stack ${stack} left could not be looked for`);
 }
 
 /**
@@ -139,6 +169,7 @@ export async function runPulumi(args: string[], options: RunOptions = {}): Promi
   const project = options.project ?? openProject();
   const engine = await resolveEngine(options.say);
   syncStackFiles(project);
-  if (options.stack !== undefined) await prepare(engine, project, options.stack, options);
+  const settling = args.some((word) => SETTLING.includes(word)) && !args.includes("--clear-pending-creates");
+  if (options.stack !== undefined) await prepare(engine, project, options.stack, { ...options, settling });
   return execute(engine, args, project, options);
 }

@@ -11,9 +11,12 @@ import {
   DescribeInternetGatewaysCommand,
   DescribeKeyPairsCommand,
   DescribePlacementGroupsCommand,
+  DescribeSecurityGroupRulesCommand,
   DetachInternetGatewayCommand,
   type EC2Client,
   ReleaseAddressCommand,
+  RevokeSecurityGroupEgressCommand,
+  RevokeSecurityGroupIngressCommand,
   TerminateInstancesCommand,
   waitUntilInstanceTerminated,
 } from "@aws-sdk/client-ec2";
@@ -23,14 +26,14 @@ import { counted } from "./item.ts";
 const TERMINATION_SECONDS = 600;
 
 /**
- * By the first part of their ids, which says what they are; what uses another comes before it. Rules go with their
- * groups.
+ * By the first part of their ids, which says what they are; what uses another comes before it.
  */
 const STEPS: [prefix: string, kind: string, remove: (ec2: EC2Client, id: string) => Promise<unknown>][] = [
   ["eipalloc", "address", (ec2, id) => ec2.send(new ReleaseAddressCommand({ AllocationId: id }))],
   ["vol", "volume", (ec2, id) => ec2.send(new DeleteVolumeCommand({ VolumeId: id }))],
   ["key", "key pair", deleteKeyPair],
   ["pg", "placement group", deletePlacementGroup],
+  ["sgr", "rule", revokeRule],
   ["sg", "security group", (ec2, id) => ec2.send(new DeleteSecurityGroupCommand({ GroupId: id }))],
   ["subnet", "subnet", (ec2, id) => ec2.send(new DeleteSubnetCommand({ SubnetId: id }))],
   ["rtb", "route table", (ec2, id) => ec2.send(new DeleteRouteTableCommand({ RouteTableId: id }))],
@@ -39,7 +42,6 @@ const STEPS: [prefix: string, kind: string, remove: (ec2: EC2Client, id: string)
 ];
 /** They end with what they belong to. */
 const IMPLIED: [prefix: string, kind: string][] = [
-  ["sgr", "rule"],
   ["sir", "spot request"],
   ["eni", "network interface"],
 ];
@@ -104,6 +106,17 @@ async function deleteKeyPair(ec2: EC2Client, id: string): Promise<void> {
   const { KeyPairs = [] } = await ec2.send(new DescribeKeyPairsCommand({ KeyPairIds: [id] }));
   const KeyName = KeyPairs.find((pair) => pair.KeyPairId === id)?.KeyName;
   if (KeyName !== undefined) await ec2.send(new DeleteKeyPairCommand({ KeyName }));
+}
+
+/** A rule whose group goes with it is gone when its turn comes. */
+async function revokeRule(ec2: EC2Client, id: string): Promise<void> {
+  const { SecurityGroupRules: [rule] = [] } = await ec2.send(
+    new DescribeSecurityGroupRulesCommand({ SecurityGroupRuleIds: [id] }),
+  );
+  if (rule?.GroupId === undefined) return;
+  const which = { GroupId: rule.GroupId, SecurityGroupRuleIds: [id] };
+  if (rule.IsEgress) await ec2.send(new RevokeSecurityGroupEgressCommand(which));
+  else await ec2.send(new RevokeSecurityGroupIngressCommand(which));
 }
 
 /** Deleted by its name, tagged by its id. */

@@ -4,7 +4,7 @@ import { loginOf, type ProxmoxSite, proxmoxSite } from "../../infra/config/proxm
 import { callProxmox, type ProxmoxApi, ProxmoxError } from "../../infra/sites/proxmox-api.ts";
 import { isExpired, type Labels, type Look, type Removable } from "./item.ts";
 
-interface Guest {
+export interface Guest {
   vmid: number;
   node: string;
   type: "qemu" | "lxc";
@@ -101,18 +101,42 @@ export async function lookAtProxmox({ project, hosts, held, now }: ProxmoxQuesti
   return { found: looks.flatMap((l) => l.found), skipped: looks.flatMap((l) => l.skipped) };
 }
 
-const pathOf = ({ node, type, vmid }: Guest): string => `/nodes/${encodeURIComponent(node)}/${type}/${vmid}`;
+export const pathOf = ({ node, type, vmid }: Guest): string => `/nodes/${encodeURIComponent(node)}/${type}/${vmid}`;
 
-async function removeGuest(api: ProxmoxApi, guest: Guest, say: (line: string) => void): Promise<void> {
+/**
+ * A clone or a creation that failed can leave its lock in the guest's configuration. Only root may pass over it: a token
+ * of any rights may not, nor root by a token.
+ */
+export async function removeGuest(api: ProxmoxApi, guest: Guest, say: (line: string) => void): Promise<void> {
+  const { lock } = await callProxmox<{ lock?: string }>(api, "GET", `${pathOf(guest)}/config`);
+  const isRoot = "username" in api.login && guest.type === "qemu";
+  if (lock !== undefined && !isRoot)
+    throw new Error(
+      `${guest.type === "qemu" ? "virtual machine" : "container"} ${guest.vmid} (${guest.name ?? "no name"}) is locked by a task (${lock}); when none is under way, run \`${guest.type === "qemu" ? "qm" : "pct"} unlock ${guest.vmid}\` as root on ${guest.node}, then this again`,
+    );
+  const force = lock === undefined ? "" : "skiplock=1";
   if (guest.status === "running") {
     say(`stopping ${guest.vmid}`);
-    await finished(api, guest.node, await callProxmox<string>(api, "POST", `${pathOf(guest)}/status/stop`));
+    await finished(
+      api,
+      guest.node,
+      await callProxmox<string>(
+        api,
+        "POST",
+        `${pathOf(guest)}/status/stop`,
+        force === "" ? undefined : { skiplock: 1 },
+      ),
+    );
   }
   say(`deleting ${guest.vmid}`);
   await finished(
     api,
     guest.node,
-    await callProxmox<string>(api, "DELETE", `${pathOf(guest)}?purge=1&destroy-unreferenced-disks=1`),
+    await callProxmox<string>(
+      api,
+      "DELETE",
+      `${pathOf(guest)}?purge=1&destroy-unreferenced-disks=1${force === "" ? "" : `&${force}`}`,
+    ),
   );
 }
 

@@ -1,5 +1,7 @@
 /** Clouds that are not ours: moto for AWS, fakepve for Proxmox. What is over is found and taken out; the rest stays. */
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { test } from "node:test";
 import {
   type _InstanceType,
@@ -27,6 +29,7 @@ import {
 import { lookAtAws } from "../../cli/leftovers/aws.ts";
 import { hostsOf, lookAtProxmox } from "../../cli/leftovers/proxmox.ts";
 import { accessOf } from "../../infra/sites/aws-access.ts";
+import { checkout, nodeBinary } from "../../tools/paths.ts";
 import { fakePvePython, startFakePve } from "../proxmox/fake-pve.ts";
 import { startMoto } from "../standins/pulumi-resource-aws/moto.ts";
 
@@ -111,6 +114,63 @@ async function existing(ec2: EC2Client, stack: string): Promise<string[]> {
     .map(([what]) => what)
     .sort();
 }
+
+interface Ended {
+  status: number | null;
+  stderr: string;
+}
+/** cli/leftovers/lost.ts, as the engine's wrapper starts it. */
+function lookForLost(lost: object[], environment: NodeJS.ProcessEnv): Promise<Ended> {
+  const child = spawn(nodeBinary(), [join(checkout, "cli/leftovers/lost.ts")], { env: environment });
+  child.stdin.end(JSON.stringify({ root: checkout, stack: "hybrid", lost }));
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  return new Promise((resolve) => child.once("close", (status) => resolve({ status, stderr })));
+}
+
+test("AWS (moto): what a killed run was making is known by all of its tags, and goes; what resembles it stays", async () => {
+  const moto = await startMoto();
+  const environment = {
+    ...process.env,
+    AWS_ENDPOINT_URL: moto.url,
+    AWS_ACCESS_KEY_ID: "stand-in",
+    AWS_SECRET_ACCESS_KEY: "stand-in",
+    AWS_EC2_METADATA_DISABLED: "true",
+  };
+  const ec2 = new EC2Client({
+    region: "eu-central-1",
+    endpoint: moto.url,
+    credentials: { accessKeyId: "stand-in", secretAccessKey: "stand-in" },
+  });
+  try {
+    await leaveBehind(ec2, "mine", at(1));
+    const provider = { region: "eu-central-1" };
+    const tags = { project: "meshbench", stack: "mine", owner: "test", expires: at(1), Name: "mine-x" };
+    const instance = { name: "mine-x", type: "aws:ec2/instance:Instance", inputs: { tags }, provider };
+    const others = { ...instance, inputs: { tags: { ...tags, expires: at(2) } } };
+    assert.deepEqual(await lookForLost([others], environment), { status: 0, stderr: "" }, "another stack of that name");
+    assert.ok((await existing(ec2, "mine")).includes("instance"));
+
+    const { status, stderr } = await lookForLost(
+      [instance, { ...instance, name: "mine-address", type: "aws:ec2/eip:Eip" }],
+      environment,
+    );
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, /mine-x: terminating 1 instance: i-\w+\nmine-address: deleting address eipalloc-/);
+    const left = await existing(ec2, "mine");
+    assert.deepEqual(left, ["gateway", "group", "key", "network", "routes", "subnet"]);
+    assert.deepEqual(await lookForLost([instance], environment), { status: 0, stderr: "" }, "gone is gone");
+
+    const deaf = await lookForLost([instance], { ...environment, AWS_ENDPOINT_URL: "http://127.0.0.1:9" });
+    assert.equal(deaf.status, 1);
+    assert.match(
+      deaf.stderr,
+      /^stack hybrid: an earlier run was killed while it made mine-x \(aws:ec2\/instance:Instance\).*could not be found out.*leftovers --all hybrid.*--clear-pending-creates/,
+    );
+  } finally {
+    await moto.stop();
+  }
+});
 
 test("AWS (moto): a stack's resources are one entry, found in any region, and go in an order that AWS accepts", async () => {
   const moto = await startMoto();

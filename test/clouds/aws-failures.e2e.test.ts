@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { TestStack } from "../e2e/stack.ts";
+import { killTree, TestStack, until } from "../e2e/stack.ts";
 import { MotoLook } from "./moto-look.ts";
 import { CloudStack } from "./stand-ins.ts";
 
@@ -45,7 +45,33 @@ test("no capacity: AWS's own sentence, and what was made goes away again", async
   const { code, output } = await stack.up();
   clouds.environment({ MESHBENCH_STANDIN_NO_CAPACITY: undefined });
   assert.notEqual(code, 0);
-  assert.match(output, /InsufficientInstanceCapacity/);
+  assert.match(output, /InsufficientInstanceCapacity.*in the Availability Zone you requested \(eu-central-1a\)/);
+  await destroysCleanly();
+});
+
+test("a policy that denies volumes without tags: they have theirs in the call that makes them", async () => {
+  clouds.environment({ MESHBENCH_STANDIN_DENY_UNTAGGED_VOLUMES: "true", MESHBENCH_STANDIN_SILENT: "driver" });
+  const { output } = await stack.up();
+  clouds.environment({ MESHBENCH_STANDIN_DENY_UNTAGGED_VOLUMES: undefined, MESHBENCH_STANDIN_SILENT: undefined });
+  assert.doesNotMatch(output, /UnauthorizedOperation/);
+  assert.deepEqual(Object.keys(await aws.instances()).sort(), ["aws-1", "driver"]);
+  await destroysCleanly();
+});
+
+test("killed while AWS made an instance: the next up takes it away and makes its own, and nothing is left in the end", async () => {
+  clouds.environment({ MESHBENCH_STANDIN_HANG: "driver" });
+  const running = stack.start(["up", "--yes", "--skip-preview"]);
+  await until("AWS has the instance", 240, async () => (await aws.instances())["driver"] !== undefined);
+  killTree(running.child.pid!);
+  await running.ended;
+  clouds.environment({ MESHBENCH_STANDIN_HANG: undefined });
+  const { driver: lost } = await aws.instances();
+  assert.ok(lost);
+  const { code, output } = await stack.up();
+  assert.equal(code, 0, output.slice(-3000));
+  assert.match(output, new RegExp(`driver: terminating 1 instance: ${lost}`));
+  const { driver } = await aws.instances();
+  assert.ok(driver && driver !== lost, "a new one, which the state knows");
   await destroysCleanly();
 });
 

@@ -83,20 +83,35 @@ test("a cloud's half-made resource is named, and one that is listed anyway isn't
     urn: urn("aws:ec2/instance:Instance", "node-1"),
     type: "aws:ec2/instance:Instance",
     custom: true,
-    inputs: {},
+    inputs: { tags: { Name: "node-1" } },
+    provider: `${urn("pulumi:providers:aws", "east-aws")}::1234`,
   };
-  const { deployment, adopted, unknown } = settle(
-    exported([
-      { type: "creating", resource: instance },
-      { type: "creating", resource: command("made", { delete: "rm x" }) },
-      { type: "deleting", resource: command("made", { delete: "rm x" }) },
-      { type: "updating", resource: command("made", { delete: "rm x" }) },
-    ]),
-    true,
-  );
-  assert.deepEqual(unknown, ["node-1 (aws:ec2/instance:Instance)"]);
+  const provider = {
+    urn: urn("pulumi:providers:aws", "east-aws"),
+    type: "pulumi:providers:aws",
+    custom: true,
+    id: "1234",
+    inputs: { region: "us-east-1" },
+  };
+  const before = exported([
+    { type: "creating", resource: instance },
+    { type: "creating", resource: provider },
+    { type: "creating", resource: command("made", { delete: "rm x" }) },
+    { type: "deleting", resource: command("made", { delete: "rm x" }) },
+    { type: "updating", resource: command("made", { delete: "rm x" }) },
+  ]);
+  before.deployment.resources?.push(provider);
+  const { deployment, adopted, unknown } = settle(before, true);
+  assert.deepEqual(unknown, [
+    {
+      name: "node-1",
+      type: "aws:ec2/instance:Instance",
+      inputs: { tags: { Name: "node-1" } },
+      provider: { region: "us-east-1" },
+    },
+  ]);
   assert.deepEqual(adopted, []);
-  assert.equal(deployment.deployment.resources?.length, 1);
+  assert.equal(deployment.deployment.resources?.length, 2);
 });
 
 test("versions are compared by number", () => {

@@ -107,7 +107,7 @@ export const instance: Kind = {
     const name = given.tags?.["Name"] ?? call.name;
     if (oneNamed(name, "MESHBENCH_STANDIN_NO_CAPACITY"))
       throw new Error(
-        `creating EC2 Instance: operation error EC2: RunInstances, InsufficientInstanceCapacity: We currently do not have sufficient ${given.instanceType} capacity in the Availability Zone you requested.`,
+        `creating EC2 Instance: operation error EC2: RunInstances, InsufficientInstanceCapacity: We currently do not have sufficient ${given.instanceType} capacity in the Availability Zone you requested (${await zoneOf(given.subnetId, call)}). Our system will be working on provisioning additional capacity.`,
       );
     if (process.env["MESHBENCH_STANDIN_DENY_UNTAGGED_VOLUMES"] && Object.keys(given.volumeTags ?? {}).length === 0)
       throw new Error(
@@ -133,6 +133,8 @@ export const instance: Kind = {
     );
     const one = made.Instances?.[0];
     const id = one?.InstanceId ?? "";
+    // A run that is killed now knows nothing of an instance that AWS has.
+    if (oneNamed(name, "MESHBENCH_STANDIN_HANG")) await new Promise((resolve) => setTimeout(resolve, 600_000));
     const node = await boot(name, given, call).catch(async (error: unknown) => {
       await call.ec2.send(new sdk.TerminateInstancesCommand({ InstanceIds: [id] }));
       throw error;
@@ -203,6 +205,11 @@ export const instance: Kind = {
     await orGone(ec2.send(new sdk.TerminateInstancesCommand({ InstanceIds: [id] })));
   },
 };
+
+async function zoneOf(subnet: string, { ec2 }: Call): Promise<string> {
+  const { Subnets: [one] = [] } = await ec2.send(new sdk.DescribeSubnetsCommand({ SubnetIds: [subnet] }));
+  return one?.AvailabilityZone ?? "";
+}
 
 async function requireImage(ami: string, { ec2 }: Call): Promise<void> {
   const found = await orGone(ec2.send(new sdk.DescribeImagesCommand({ ImageIds: [ami] })));
