@@ -67,7 +67,7 @@ export function register(program: Command, wiring: { stackOutput?: StackOutput }
     .option("--json", "print JSON")
     .option("--csv", "print CSV")
     .option("--md", "print Markdown")
-    .option("--out <file>", "write to a file instead of the terminal")
+    .option("--out <file>", "write to a file instead of the terminal; - is standard output")
     .addHelpText("after", `\nPublished sets: ${publishedSets.map((s) => s.id).join(", ")}`)
     .action((names: string[], options: Options) => guarded(() => run(names, options, wiring)));
 }
@@ -81,7 +81,7 @@ async function run(names: string[], options: Options, wiring: { stackOutput?: St
   for (const { reason } of resolved.skipped) process.stderr.write(`skipped: ${reason}\n`);
   for (const notice of resolved.notices) process.stderr.write(`note: ${notice}\n`);
   const text = (formats[0] ?? renderTerminal)(compare(resolved.subjects, compareOptions(options)));
-  if (options.out) await writeWhole(options.out, text);
+  if (options.out) writeWhole(options.out, text);
   else process.stdout.write(text);
 }
 

@@ -10,6 +10,12 @@ import * as report from "./report.ts";
 import { stackResultFile } from "./stack-output.ts";
 import * as study from "./study.ts";
 
+// A reader that has seen enough (head, a pager) ends the command without a word.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(0);
+});
+
 const root = join(import.meta.dirname, "..");
 const { version, description } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   version: string;

@@ -18,21 +18,22 @@ export function register(program: Command, wiring: { stackOutput?: StackOutput }
     .description("write one self-contained HTML file: summary, topology, charts, tables, environment, specs")
     .argument("[subjects...]", "as for compare; the first is the baseline")
     .option("--results <dir>", "where results are kept", "results")
-    .option("--out <file>", "the file to write", "report.html")
+    .option("--out <file>", "the file to write; - is standard output", "report.html")
     .option("--title <text>", "title of the page")
     .action((names: string[], options: Options) =>
       guarded(async () => {
-        const resolved = await resolveSubjects(names, { results: options.results, ...wiring });
+        // Loaded only here: the bundler would slow the start of every other command.
+        const { renderReport, SHOWN } = await import("../report/html/report.ts");
+        const resolved = await resolveSubjects(names, { results: options.results, windows: SHOWN, ...wiring });
         for (const { reason } of resolved.skipped) process.stderr.write(`skipped: ${reason}\n`);
         for (const notice of resolved.notices) process.stderr.write(`note: ${notice}\n`);
-        // Loaded only here: the bundler would slow the start of every other command.
-        const { renderReport } = await import("../report/html/report.ts");
         const page = await renderReport(
           compare(resolved.subjects, compareOptions(options)),
           options.title ? { title: options.title } : {},
         );
-        await writeWhole(options.out, page);
-        process.stdout.write(
+        writeWhole(options.out, page);
+        // The page itself may be on standard output.
+        (options.out === "-" ? process.stderr : process.stdout).write(
           `${options.out}: ${(page.length / 1e6).toFixed(1)} MB, ${resolved.subjects.length} run${resolved.subjects.length === 1 ? "" : "s"} or published set${resolved.subjects.length === 1 ? "" : "s"}\n`,
         );
       }),

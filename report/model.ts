@@ -215,6 +215,10 @@ export function subjectOf(result: RunResult, label: string, source: string): Sub
   };
 }
 
+/** A subject with all its figures, and without the windows that they were worked out from. */
+export const withoutWindows = (subject: Subject): Subject =>
+  subject.result ? { ...subject, result: { ...subject.result, steps: [], summary: [] } } : subject;
+
 /** Of several drivers each has a host of its own, and what their windows are apart is part of what a figure means. */
 function drivers(result: RunResult): Record<string, string | null> {
   const hosts = result.drivers?.flatMap((d) => d.host ?? []) ?? [];

@@ -3,10 +3,10 @@ import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { ReportError } from "./errors.ts";
 import type { Subject } from "./model.ts";
-import { subjectOf } from "./model.ts";
+import { subjectOf, withoutWindows } from "./model.ts";
 import { findPublished } from "./published/index.ts";
 import { publishedSubject } from "./published/set.ts";
-import type { SkippedFile } from "./store.ts";
+import type { ResultHead, SkippedFile } from "./store.ts";
 import { listResults, listStacks, readResult } from "./store.ts";
 
 export interface Resolved {
@@ -23,6 +23,11 @@ export type StackOutput = (stack: string) => Promise<string | null>;
 export interface ResolveOptions {
   results: string;
   stackOutput?: StackOutput;
+  /**
+   * How many subjects, from the first, keep their windows; default none. Each is megabytes of intervals and histograms,
+   * which only charts need.
+   */
+  windows?: number;
 }
 
 /**
@@ -37,6 +42,9 @@ export async function resolveSubjects(names: readonly string[], options: Resolve
       resolved.subjects.push(...findPublished(name.slice("published:".length)).map(publishedSubject));
     else if (name.endsWith(".json") || name.includes("/")) resolved.subjects.push(await fromFile(name));
     else resolved.subjects.push(await fromStack(name, options, resolved));
+    // Right after each file, so that of hundreds one at a time is whole in memory.
+    const last = resolved.subjects.length - 1;
+    if (last >= (options.windows ?? 0)) resolved.subjects[last] = withoutWindows(resolved.subjects[last]!);
   }
   distinguish(resolved.subjects);
   return resolved;
@@ -51,16 +59,20 @@ async function fromFile(path: string): Promise<Subject> {
 
 async function fromStack(stack: string, options: ResolveOptions, resolved: Resolved): Promise<Subject> {
   const { results, skipped } = await listResults(options.results, stack);
-  resolved.skipped.push(...skipped);
-  const chosen = results.findLast((r) => r.result.complete) ?? results.at(-1);
-  if (chosen) {
-    const newer = results.at(-1)!;
-    if (newer !== chosen)
+  const newest = results.at(-1);
+  // Newest complete one first, then the newest of the others; what turns out broken is named and the next one taken.
+  const candidates = [...results.filter((r) => !r.complete), ...results.filter((r) => r.complete)].reverse();
+  for (const head of candidates) {
+    const subject = await fromHead(head, stack, skipped);
+    if (!subject) continue;
+    resolved.skipped.push(...skipped);
+    if (newest !== head && !newest!.complete)
       resolved.notices.push(
-        `${stack}: the newest run ${newer.result.runId} is not complete (${newer.result.incompleteReason ?? "cut short"}); ${chosen.result.runId} is used`,
+        `${stack}: the newest run ${newest!.runId} is not complete (${newest!.incompleteReason ?? "cut short"}); ${head.runId} is used`,
       );
-    return subjectOf(chosen.result, stack, chosen.path);
+    return subject;
   }
+  resolved.skipped.push(...skipped);
   const output = await options.stackOutput?.(stack);
   if (output) return subjectOf(await readResult(output), stack, output);
   if (skipped.length > 0)
@@ -72,6 +84,16 @@ async function fromStack(stack: string, options: ResolveOptions, resolved: Resol
   throw new ReportError(
     `${stack}: no such stack in ${options.results}/ (${stacks.length ? `there: ${stacks.join(", ")}` : "it is empty"}), and no file of that name`,
   );
+}
+
+async function fromHead(head: ResultHead, stack: string, skipped: SkippedFile[]): Promise<Subject | undefined> {
+  try {
+    return subjectOf(await readResult(head.path), stack, head.path);
+  } catch (error) {
+    if (!(error instanceof ReportError)) throw error;
+    skipped.push({ path: head.path, reason: error.message });
+    return undefined;
+  }
 }
 
 /** Two runs of one stack need labels that tell them apart. */

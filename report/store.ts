@@ -2,16 +2,21 @@
  * Results on disk are the store: results/<stack>/<run-id>.json, one file per run, append-only.
  * A file appears whole or not at all and is never overwritten, so two writers cannot harm each other.
  */
-import { readdir, readFile } from "node:fs/promises";
+import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { z } from "zod";
 import type { RunResult } from "../workloads/contract.ts";
 import { explain, runResultSchema, SCHEMA_VERSION } from "../workloads/contract.ts";
 import { keepOnce } from "../workloads/keep.ts";
 import { ReportError } from "./errors.ts";
 
-export interface StoredResult {
+/** What stands before a result's windows: enough to choose one run among thousands. */
+export interface ResultHead {
   path: string;
-  result: RunResult;
+  runId: string;
+  startedAt: string;
+  complete: boolean;
+  incompleteReason?: string | undefined;
 }
 /** A file that could not be read: it is named, and the rest of the store stays usable. */
 export interface SkippedFile {
@@ -63,7 +68,7 @@ export function upgraded(
 export function parseResult(text: string): RunResult {
   let document: Record<string, unknown>;
   try {
-    document = JSON.parse(text) as Record<string, unknown>;
+    document = JSON.parse(withoutMark(text)) as Record<string, unknown>;
   } catch (error) {
     throw new ReportError(`is not JSON (${(error as Error).message})`);
   }
@@ -79,6 +84,9 @@ export function parseResult(text: string): RunResult {
   }
   return parsed.data;
 }
+
+/** Some editors and shells begin a UTF-8 file with a byte order mark, which JSON does not know. */
+const withoutMark = (text: string): string => text.replace(/^\uFEFF/, "");
 
 /** Reads one result file. Throws ReportError that names the file. */
 export async function readResult(path: string): Promise<RunResult> {
@@ -106,25 +114,70 @@ export async function listStacks(root: string): Promise<string[]> {
     .sort();
 }
 
-/** Every result of a stack, oldest first by its start, and the files that had to be skipped. */
+const headSchema = z.looseObject({
+  schema: z.literal(SCHEMA_VERSION),
+  kind: z.literal("meshbench-result"),
+  runId: z.string(),
+  startedAt: z.string(),
+  complete: z.boolean(),
+  incompleteReason: z.string().optional(),
+});
+
+/** A run's own facts come first in its file, before the spec and the windows. */
+const HEAD_BYTES = 4096;
+
+/**
+ * The head of a result file, from its beginning where it is written as this project writes it; else from the whole.
+ * Throws ReportError that names the file.
+ */
+async function readHead(path: string): Promise<ResultHead> {
+  const quick = headSchema.safeParse(await beginning(path));
+  if (quick.success) return { ...quick.data, path };
+  const { runId, startedAt, complete, incompleteReason } = await readResult(path);
+  return { path, runId, startedAt, complete, incompleteReason };
+}
+
+/** What stands before `"spec"` in a file that ends as a whole one does; undefined when that is not to be had. */
+async function beginning(path: string): Promise<unknown> {
+  const file = await open(path).catch(() => undefined);
+  if (!file) return undefined;
+  try {
+    const { size } = await file.stat();
+    const [head, tail] = [Buffer.alloc(HEAD_BYTES), Buffer.alloc(2)];
+    const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0);
+    await file.read(tail, 0, 2, Math.max(0, size - 2));
+    const text = withoutMark(head.toString("utf8", 0, bytesRead));
+    const at = text.indexOf(',"spec":{');
+    return at > 0 && tail.toString() === "}\n" ? (JSON.parse(`${text.slice(0, at)}}`) as unknown) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * The heads of a stack's results, oldest first by their start, and the files that had to be skipped. Windows are not
+ * looked at: what is wrong there shows when the result is read.
+ */
 export async function listResults(
   root: string,
   stack: string,
-): Promise<{ results: StoredResult[]; skipped: SkippedFile[] }> {
+): Promise<{ results: ResultHead[]; skipped: SkippedFile[] }> {
   checkName("stack", stack);
   const files = await readdir(join(root, stack)).catch(() => []);
-  const results: StoredResult[] = [];
+  const results: ResultHead[] = [];
   const skipped: SkippedFile[] = [];
   for (const file of files.filter((f) => f.endsWith(".json") && !f.startsWith(".")).sort()) {
     const path = join(root, stack, file);
     try {
-      results.push({ path, result: await readResult(path) });
+      results.push(await readHead(path));
     } catch (error) {
       if (!(error instanceof ReportError)) throw error;
       skipped.push({ path, reason: error.message });
     }
   }
-  results.sort((a, b) => a.result.startedAt.localeCompare(b.result.startedAt));
+  results.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
   return { results, skipped };
 }
 

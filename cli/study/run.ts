@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { compare } from "../../report/compare/compare.ts";
-import type { Subject } from "../../report/model.ts";
+import { type Subject, withoutWindows } from "../../report/model.ts";
 import { findPublished } from "../../report/published/index.ts";
 import { publishedSubject } from "../../report/published/set.ts";
 import { renderTerminal } from "../../report/render/terminal.ts";
@@ -114,6 +114,7 @@ export async function reportStudy(
   legs: Leg[],
   journal: Journal,
 ): Promise<{ page: string; text: string; subjects: number }> {
+  const { renderReport, SHOWN } = await import("../../report/html/report.ts");
   const done = journal.done();
   const cells = [...new Map(legs.map((l) => [l.cell.name, l.cell])).values()].toSorted((a, b) => a.place - b.place);
   const subjects: Subject[] = [];
@@ -122,7 +123,8 @@ export async function reportStudy(
     if (files.length === 0) continue;
     const results: RunResult[] = [];
     for (const file of files) results.push(await readResult(file));
-    subjects.push(legSubject(results, cell.name, files));
+    const subject = legSubject(results, cell.name, files);
+    subjects.push(subjects.length < SHOWN ? subject : withoutWindows(subject));
   }
   if (subjects.length === 0)
     return { page: "", text: "no leg is done yet, so there is nothing to report\n", subjects: 0 };
@@ -136,9 +138,8 @@ export async function reportStudy(
   });
   const text = renderTerminal(comparison);
   mkdirSync(journal.dir, { recursive: true });
-  const { renderReport } = await import("../../report/html/report.ts");
   const page = join(journal.dir, "report.html");
-  await writeWhole(page, await renderReport(comparison, { title: study.title ?? study.name }));
-  await writeWhole(join(journal.dir, "report.txt"), text);
+  writeWhole(page, await renderReport(comparison, { title: study.title ?? study.name }));
+  writeWhole(join(journal.dir, "report.txt"), text);
   return { page, text, subjects: subjects.length };
 }

@@ -29,6 +29,8 @@ import {
 } from "./tables.ts";
 import { topologyPicture } from "./topology.ts";
 
+export { SHOWN };
+
 export interface ReportOptions {
   title?: string;
   /** Shown as the time of writing; the clock when absent. */

@@ -148,7 +148,7 @@ test("JSON, CSV and Markdown go to the terminal or to a whole file; an unwritabl
   assert.match((await run("compare", "near", "--json", "--csv")).stderr, /exclude one another/);
   assert.match(
     (await run("compare", "near", "--out", "no/such/file")).stderr,
-    /cannot be written \(the folder no\/such does not exist\)/,
+    /cannot be written: the folder no\/such does not exist/,
   );
 });
 

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { link, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { ReportError } from "../../report/errors.ts";
+import { resolveSubjects } from "../../report/resolve.ts";
 import { listResults, readResult, saveResult, upgraded } from "../../report/store.ts";
 import { syntheticResult } from "./synthetic.ts";
 
@@ -79,7 +81,7 @@ test("writers of different runs do not disturb each other", async () => {
 
 test("corrupt files are named with their reason and skipped", async () => {
   const good = await saveResult(root, "mixed", small("good"));
-  const text = await readFile(good, "utf8");
+  const text = (await readFile(good, "utf8")).replace('"startedAt":"', '"startedAt":"9');
   const bad: Record<string, [string, RegExp]> = {
     half: [text.slice(0, text.length / 2), /not JSON/],
     nan: [text.replace(/"tps":[0-9.]+/, '"tps":NaN'), /not JSON/],
@@ -90,11 +92,13 @@ test("corrupt files are named with their reason and skipped", async () => {
     empty: ["", /not JSON/],
   };
   for (const [name, [content]] of Object.entries(bad)) await writeFile(join(root, "mixed", `${name}.json`), content);
-  const { results, skipped } = await listResults(root, "mixed");
+  // By their heads the broken ones are newer: each is tried, named and passed over.
+  const { subjects, skipped } = await resolveSubjects(["mixed"], { results: root });
   assert.deepEqual(
-    results.map((r) => r.result.runId),
+    subjects.map((s) => s.result?.runId),
     ["good"],
   );
+  assert.equal(skipped.length, Object.keys(bad).length);
   for (const [name, [, reason]] of Object.entries(bad)) {
     const entry = skipped.find((s) => s.path.endsWith(`${name}.json`));
     assert.ok(entry, `${name} is not named`);
@@ -123,4 +127,39 @@ test("a document of an old schema climbs version by version; a missing step is s
 test("names that leave the store are refused", async () => {
   await assert.rejects(saveResult(root, "../up", small("r")), /stack: got/);
   await assert.rejects(saveResult(root, "s", { ...small("r"), runId: "../../r" }), /runId: got/);
+});
+
+test("a byte order mark and CRLF at the end do not make a result unreadable", async () => {
+  const path = await saveResult(root, "mark", small("r1"));
+  const text = await readFile(path, "utf8");
+  await writeFile(path, `\uFEFF${text.trimEnd()}\r\n`);
+  assert.deepEqual(await readResult(path), small("r1"));
+  const { results, skipped } = await listResults(root, "mark");
+  assert.deepEqual([results.map((r) => r.runId), skipped], [["r1"], []]);
+});
+
+test("a stack of a thousand results, and a comparison of a hundred, fit into a small heap", async () => {
+  const whole = syntheticResult({ runId: "r0000", seconds: 180, threads: [1, 16], repeats: 5, histograms: true });
+  const text = await readFile(await saveResult(root, "thousand", whole), "utf8");
+  assert.ok(text.length > 1e6, String(text.length));
+  for (let i = 1; i < 100; i++) {
+    const name = `r${String(i).padStart(4, "0")}`;
+    await writeFile(join(root, "thousand", `${name}.json`), text.replaceAll("r0000", name));
+  }
+  for (let i = 100; i < 1000; i++)
+    await link(join(root, "thousand", "r0000.json"), join(root, "thousand", `s${i}.json`));
+  const host = join(import.meta.dirname, "host.ts");
+  const compare = (...subjects: string[]) =>
+    spawnSync(process.execPath, ["--max-old-space-size=96", host, "compare", ...subjects, "--csv", "--results", root], {
+      encoding: "utf8",
+      maxBuffer: 64e6,
+    });
+  const newest = compare("thousand");
+  assert.equal(newest.status, 0, newest.stderr.slice(-500));
+  const files = (await readdir(join(root, "thousand")))
+    .filter((f) => f.startsWith("r"))
+    .map((f) => join(root, "thousand", f));
+  const all = compare(...files);
+  assert.equal(all.status, 0, all.stderr.slice(-500));
+  assert.equal(all.stdout.trim().split("\r\n").length, 1 + 100 * 6);
 });

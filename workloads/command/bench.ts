@@ -2,10 +2,11 @@
  * The whole of a run, as the topology's driver unit calls it: tables, their check, the windows, and whether all nodes
  * agree at the end.
  */
+
 import type { RunSpec } from "../contract.ts";
 import { driverName } from "../engine/barrier.ts";
-import { writeAtomically } from "../engine/output.ts";
 import { checkSpec, run } from "../engine/run.ts";
+import { writeOutput } from "../keep.ts";
 import type { PrepareResult, VerifyResult } from "../prepare/index.ts";
 import { prepare, verify } from "../prepare/index.ts";
 import { readPassword } from "../secrets.ts";
@@ -48,7 +49,7 @@ async function bench({ spec, signal, barrier }: Met, flags: Flags, entry: URL): 
     result.verify = signal.aborted ? tables.checked : await agreement(spec, tables.checked, signal);
   }
   result.finishedAt = new Date().toISOString();
-  if (flags.out !== undefined) writeAtomically(flags.out, `${JSON.stringify(result)}\n`);
+  if (flags.out !== undefined) writeOutput(flags.out, `${JSON.stringify(result)}\n`);
   process.stdout.write(`${table(result)}\n`);
   if (result.verify?.ok === false) say(`the nodes do not agree: ${result.verify.problems.join("; ")}`);
   if (!result.complete) say(`incomplete: ${result.incompleteReason ?? "unknown"}`);

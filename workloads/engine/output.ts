@@ -1,17 +1,7 @@
 /** Files that a reader may open at any moment: written beside, then renamed over. */
-import { appendFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import type { Interval } from "../contract.ts";
-
-export function writeAtomically(path: string, text: string): void {
-  const draft = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(draft, text);
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw new Error(`${path} can't be written: ${(error as Error).message}`);
-  }
-}
+import { writeOutput } from "../keep.ts";
 
 /** What a poller sees: small, so that it may be fetched every few seconds. */
 export interface Status {
@@ -39,9 +29,11 @@ export class StatusFile {
 
   write(status: Omit<Status, "pid" | "updatedAt">): void {
     if (this.#path === undefined) return;
-    writeAtomically(
+    // Not flushed: a disk that is slow must not hold up what is measured.
+    writeOutput(
       this.#path,
       `${JSON.stringify({ ...status, pid: process.pid, updatedAt: new Date().toISOString() })}\n`,
+      false,
     );
   }
 }

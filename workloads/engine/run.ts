@@ -4,9 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RunResult, RunSpec, Step, StepResult } from "../contract.ts";
 import { SCHEMA_VERSION } from "../contract.ts";
 import { driverFor } from "../drivers/index.ts";
+import { writeOutput } from "../keep.ts";
 import { planStep } from "../sysbench/index.ts";
 import type { Barrier } from "./barrier.ts";
-import { PartialFile, StatusFile, writeAtomically } from "./output.ts";
+import { PartialFile, StatusFile } from "./output.ts";
 import type { Slot } from "./schedule.ts";
 import { schedule } from "./schedule.ts";
 import { summarize, sweeps } from "./summary.ts";
@@ -48,7 +49,7 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
   const save = (): void => {
     result.summary = summarize(spec, result.steps);
     result.sweeps = sweeps(spec, result.summary);
-    if (options.out !== undefined) writeAtomically(options.out, `${JSON.stringify(result)}\n`);
+    if (options.out !== undefined) writeOutput(options.out, `${JSON.stringify(result)}\n`);
   };
   save();
   const clock = new RunClock(spec, slots);
