@@ -132,7 +132,7 @@ function isRead(sql: string): boolean {
 }
 
 function answerTo({ sql, params }: FakeStatement, binary: boolean): Buffer {
-  if (!isRead(sql)) return packet(1, okPayload(/^(UPDATE|DELETE|INSERT)/i.test(sql) ? 1 : 0));
+  if (!isRead(sql)) return packet(1, okPayload(/^(UPDATE|DELETE|INSERT)/i.test(sql) ? sql.split("),(").length : 0));
   const single = /SUM\(|count\(|MAX\(/i.test(sql);
   const rows = single || params.length < 2 ? 1 : params[1]! - params[0]! + 1;
   const cells = Array.from({ length: rows }, (_, i) => [

@@ -126,8 +126,11 @@ export class Mariadb {
     }
   }
 
-  /** Runs SQL as root over the socket; returns mariadb's tab-separated output without headings. */
-  sql(statement: string, database = ""): string {
+  /**
+   * Runs SQL as root over the socket; returns mariadb's tab-separated output without headings. Throws what the server
+   * says, unless it is to go on after errors.
+   */
+  sql(statement: string, database = "", force = false): string {
     const ran = spawnSync(
       "mariadb",
       [
@@ -136,13 +139,14 @@ export class Mariadb {
         "-uroot",
         "-N",
         "-B",
+        ...(force ? ["--force"] : []),
         ...(database ? [database] : []),
         "-e",
         statement,
       ],
       { encoding: "utf8" },
     );
-    if (ran.status !== 0) throw new Error(`mariadb: ${ran.stderr}`);
+    if (ran.status !== 0 && !force) throw new Error(`mariadb: ${ran.stderr}`);
     return ran.stdout;
   }
 

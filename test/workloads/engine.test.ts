@@ -271,6 +271,20 @@ test("read/write split by role: reads to the replica, writes to the primary, a t
   assert.deepEqual([fake.log.length, other.log.length], [0, 80]);
 });
 
+test("ids that the client makes are new in every window of a run, and the same in the same run", async () => {
+  fake.keepLog = true;
+  const step = { workload: "oltp_insert", threads: 2, ...events(200, { auto_inc: "off" }), repeats: 2 };
+  const ids = async (): Promise<string[]> => {
+    fake.log.length = 0;
+    await runEngine(specFor([fake.port], [step, { ...step, threads: 3, repeats: 1 }]));
+    return fake.log.flatMap(({ sql }) => /VALUES \((-?\d+),/.exec(sql)?.[1] ?? []);
+  };
+  const first = await ids();
+  assert.equal(first.length, 600);
+  assert.equal(new Set(first).size, 600, "no id twice");
+  assert.deepEqual((await ids()).toSorted(), first.toSorted());
+});
+
 test("connections are opened at the limited rate", async () => {
   const started = performance.now();
   await runEngine(

@@ -114,6 +114,70 @@ test("the backlog is bounded: what comes on top is dropped and counted, what is 
   assert.ok(window.openLoop!.achievedPerSecond < 0.1 * window.openLoop!.requestedPerSecond);
 });
 
+test("more drivers than connections: those that have one carry the whole rate and all the events", async () => {
+  const shares = async (step: Record<string, unknown>) => {
+    const runs = await Promise.all(
+      [0, 1, 2].map((index) =>
+        runEngine(
+          specFor(
+            [fake.port],
+            [{ workload: "oltp_point_select", threads: 2, warmupSeconds: 0, durationSeconds: 1, ...step }],
+            { spec: { drivers: { index, count: 3 } } },
+          ),
+        ),
+      ),
+    );
+    return runs.map((run) => run.result.steps);
+  };
+  const rated = await shares({ rate: { perSecond: 400, arrivals: "constant" } });
+  assert.deepEqual(
+    rated.map((steps) => steps.length),
+    [1, 1, 0],
+    "the third has no connection",
+  );
+  const offered = rated.flat().map((w) => w.transactions + w.openLoop!.dropped + Number(w.openLoop!["backlogAtEnd"]));
+  assert.ok(Math.abs(offered[0]! + offered[1]! - 400) <= 2, `${offered.join(" + ")} events`);
+  assert.deepEqual(
+    rated.flat().map((w) => w.openLoop!.requestedPerSecond),
+    [200, 200],
+  );
+  const counted = await shares({ durationSeconds: 30, options: { events: 101 } });
+  assert.deepEqual(
+    counted.flat().map((w) => w.transactions),
+    [51, 50],
+  );
+});
+
+test("connections that drivers can't share evenly share the rate as they are shared", async () => {
+  const windows = await Promise.all(
+    [0, 1].map(async (index) =>
+      only(
+        await runEngine(
+          specFor(
+            [fake.port],
+            [
+              {
+                workload: "oltp_point_select",
+                threads: 3,
+                warmupSeconds: 0,
+                durationSeconds: 1,
+                rate: { perSecond: 300, arrivals: "constant" },
+              },
+            ],
+            { spec: { drivers: { index, count: 2 } } },
+          ),
+        ),
+      ),
+    ),
+  );
+  windows.forEach((w, i) => {
+    const asked = [200, 100][i]!;
+    assert.equal(w.openLoop!.requestedPerSecond, asked);
+    const offered = w.transactions + w.openLoop!.dropped + Number(w.openLoop!["backlogAtEnd"]);
+    assert.ok(Math.abs(offered - asked) <= 2, `${offered} of ${asked}`);
+  });
+});
+
 test("constant arrivals are evenly spaced, Poisson ones have exponential gaps", () => {
   const gaps = (kind: "constant" | "poisson"): number[] => {
     const arrivals = new Arrivals(1000, kind, 200_000, new Random(3), 0, 100_000);

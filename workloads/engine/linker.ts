@@ -72,13 +72,25 @@ export class Linker {
     }
   }
 
-  /** Tries until there is a link or the linker is stopped (null); `failed` hears of every failure. */
-  async openPersistently(random: Random, failed: (error: DriverError) => void): Promise<Link | null> {
+  /**
+   * Tries until there is a link that `ready` is content with, or the linker is stopped (null); `failed` hears of every
+   * failure.
+   */
+  async openPersistently(
+    random: Random,
+    failed: (error: DriverError) => void,
+    ready: (ask: Ask) => Promise<void> = async () => {},
+  ): Promise<Link | null> {
     let pause = FIRST_PAUSE_MS;
     while (!this.#stopped) {
+      let link: Link | null = null;
       try {
-        return await this.open(random);
+        link = await this.open(random);
+        const { main } = link;
+        await ready((sql) => ask(main, sql, this.#spec.target.statementTimeoutMs));
+        return link;
       } catch (error) {
+        for (const connection of link?.connections ?? []) connection.destroy();
         if (this.#stopped) return null;
         failed(error instanceof DriverError ? error : new DriverError("client", String(error), "reconnect"));
         await new Promise((resolve) => setTimeout(resolve, pause));
@@ -158,15 +170,26 @@ export class Linker {
   }
 }
 
-/** Runs one text query on a connection that is not yet in use. */
-export async function ask(connection: Connection, sql: string): Promise<Value[][]> {
-  return new Promise((resolve, reject) => {
-    connection.listener = {
-      done: () => resolve(connection.takeRows() ?? []),
-      failed: reject,
-      lost: reject,
-    };
-    connection.captureNext();
-    connection.query(sql);
-  });
+export type Ask = (sql: string) => Promise<Value[][]>;
+
+/** Runs one text query on a connection that is not yet in use. Rejects with DriverError, also when no answer comes. */
+async function ask(connection: Connection, sql: string, patienceMs: number): Promise<Value[][]> {
+  let deadline: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      connection.listener = {
+        done: () => resolve(connection.takeRows() ?? []),
+        failed: reject,
+        lost: reject,
+      };
+      deadline = setTimeout(
+        () => reject(new DriverError("statement-timeout", `no answer within ${patienceMs} ms to ${sql}`, "reconnect")),
+        patienceMs,
+      );
+      connection.captureNext();
+      connection.query(sql);
+    });
+  } finally {
+    clearTimeout(deadline);
+  }
 }

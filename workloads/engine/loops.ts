@@ -49,7 +49,7 @@ const toMonotonic = (times: Times): Times => shifted(times, monotonicNow() - epo
 const toLocal = (times: Times): Times => shifted(times, performance.now() - monotonicNow());
 
 async function makePart(task: PartTask, password: string, onInterval: IntervalHandler): Promise<Part> {
-  const { plan, options } = planStep(task.spec, task.step);
+  const { plan, options } = planStep(task.spec, task.step, task.repeat);
   return new Part(task, plan, await driverFor(task.spec.target.driver), password, options.events, onInterval);
 }
 

@@ -21,17 +21,22 @@ export class OpenLoop {
   #free: Session[] = [];
   #waking = false;
 
+  readonly #share: number;
+
   /**
+   * @param share this loop's part of the rate, 0..1
    * @param offer starts the session's next event (it calls `take`) @param spun hears of time that was only waited away
    */
   constructor(
     rate: NonNullable<Step["rate"]>,
     task: PartTask,
+    share: number,
     offer: (session: Session) => void,
     spun: (seconds: number) => void,
   ) {
     this.#rate = rate;
     this.#task = task;
+    this.#share = share;
     this.#offer = offer;
     this.#spun = spun;
   }
@@ -40,11 +45,12 @@ export class OpenLoop {
   phase(from: number, until: number, number: 0 | 1): void {
     const { loop, loops, spec, step, repeat } = this.#task;
     const { perSecond, arrivals, maxBacklog } = this.#rate;
+    const share = this.#share;
     const random = new Random(spec.seed, step, repeat, STREAM, loop, number);
     this.#arrivals = new Arrivals(
-      perSecond / loops,
+      perSecond * share,
       arrivals,
-      Math.max(1, Math.ceil(maxBacklog / loops)),
+      Math.max(1, Math.ceil(maxBacklog * share)),
       random,
       from,
       until,
@@ -66,6 +72,13 @@ export class OpenLoop {
       this.#schedule();
     }
     return due;
+  }
+
+  /** Takes up to `most` further events that are due already, and says how many there were. */
+  takeMore(most: number): number {
+    let taken = 0;
+    while (taken < most && (this.#arrivals?.take() ?? -1) >= 0) taken++;
+    return taken;
   }
 
   /** Ends the schedule: nothing more is handed out. */

@@ -3,7 +3,7 @@ import type { Step } from "../contract.ts";
 import type { Driver, DriverError } from "../drivers/driver.ts";
 import type { IntervalReport, PartReport } from "./counters.ts";
 import { IntervalClock } from "./interval-clock.ts";
-import { ask, Linker } from "./linker.ts";
+import { Linker } from "./linker.ts";
 import { OpenLoop } from "./open-loop.ts";
 import type { PartTask, Times } from "./part-task.ts";
 import type { Plan } from "./plan.ts";
@@ -60,17 +60,22 @@ export class Part implements SessionOwner {
     this.exactWriteCounts = driver.exactWriteCounts;
     this.#onInterval = onInterval;
     const { loop, loops, spec } = task;
-    this.links = new Linker(spec, driver, plan, password, spec.target.connectRate / loops, loop);
-    for (let id = loop; id < this.#step.threads; id += loops) {
+    let budget = 0;
+    const { threads, rate } = this.#step;
+    for (let id = loop; id < threads; id += loops) {
       this.#sessions.push(new Session(id, new Random(spec.seed, task.step, task.repeat, id), this));
+      // Shares go by sessions: loops without any, where drivers or loops outnumber the connections, have none.
+      if (events > 0) budget += Math.floor(events / threads) + (id < events % threads ? 1 : 0);
     }
-    if (events > 0) this.#budget = Math.floor(events / loops) + (loop < events % loops ? 1 : 0);
-    const { rate } = this.#step;
+    const share = this.#sessions.length / threads;
+    this.links = new Linker(spec, driver, plan, password, spec.target.connectRate * share, loop);
+    if (events > 0) this.#budget = budget;
     this.#recorder = new Recorder(rate !== undefined);
     this.#openLoop = rate
       ? new OpenLoop(
           rate,
           task,
+          share,
           (session) => this.#offer(session),
           (seconds) => (this.#meter.spun += seconds),
         )
@@ -90,21 +95,16 @@ export class Part implements SessionOwner {
   }
 
   async #link(session: Session): Promise<void> {
-    const fresh = session.link === null && session.progress === 0;
-    const link = await this.links.openPersistently(session.random, (error) => this.#connectFailed(error));
+    const { plan } = this;
+    const link = await this.links.openPersistently(
+      session.random,
+      (error) => this.#connectFailed(error),
+      async (ask) => plan.start?.(session, ask),
+    );
     if (link === null) return;
     if (this.#over) return link.connections.forEach((connection) => connection.destroy());
     this.#path ||= link.main.path;
     this.#serverVersion ||= link.main.serverVersion;
-    if (fresh && this.plan.start) {
-      try {
-        await this.plan.start(session, (sql) => ask(link.main, sql));
-      } catch (error) {
-        this.#connectFailed(error as DriverError);
-        link.main.destroy();
-        return this.#link(session);
-      }
-    }
     session.relink(link);
     if (session.mode === "idle") this.#offer(session);
   }
@@ -161,13 +161,20 @@ export class Part implements SessionOwner {
       }
       session.start = now;
     }
-    this.#budget--;
+    session.batch = this.plan.batch === undefined ? 1 : this.#batch(this.plan.batch(session));
+    this.#budget -= session.batch;
     session.counted = session.start >= this.#times.open;
     session.serviceStart = now;
     if (!this.#mustReconnect(session)) return true;
     // Part of the event and of its latency, as in sysbench; the new connection goes on with it.
     this.#reconnect(session);
     return false;
+  }
+
+  /** Of at most so many events, those that may begin: one has been taken already. In an open loop, that are due. */
+  #batch(most: number): number {
+    const allowed = Math.min(most, this.#budget);
+    return this.#openLoop === null ? allowed : 1 + this.#openLoop.takeMore(allowed - 1);
   }
 
   failed(session: Session, error: DriverError): void {
@@ -262,7 +269,6 @@ export class Part implements SessionOwner {
     });
     let ended = false;
     void enough.then(() => (ended = true));
-    // Events that were never sent, as rows in a buffer, may have used up the number before anybody waited for it.
     this.#onQuiet();
     await within(enough, wait);
     // A timer may fire a fraction of a millisecond early, and what begins before the window does not count.
@@ -280,12 +286,10 @@ export class Part implements SessionOwner {
     this.#times = { ...this.#times, close: Math.min(this.#times.close, performance.now()) };
     this.#recorder.closeAt = this.#times.close;
     if (!this.#over) await this.#drain();
-    const abandoned = this.#sessions.filter((s) => s.start > 0 && s.counted).length;
-    const stopped = this.#over;
+    const abandoned = this.#sessions.reduce((n, s) => n + (s.start > 0 && s.counted ? s.batch : 0), 0);
     this.#over = true;
     this.links.stop();
     this.#watch.stop();
-    if (!stopped) await this.#flush();
     const connected = this.#connected();
     const bytes = this.#bytes() - this.#bytesAtOpen;
     this.#cpuSeconds += this.#meter.take().cpuSeconds;
@@ -303,26 +307,6 @@ export class Part implements SessionOwner {
       connected,
       connectError: this.#connectError,
     };
-  }
-
-  /**
-   * What sessions hold back is sent, as sysbench does when a thread ends; a server that does not take it is an error,
-   * not a wait.
-   */
-  async #flush(): Promise<void> {
-    const { finish } = this.plan;
-    if (!finish) return;
-    const held = this.#sessions.filter((s) => s.link !== null && !s.awaitsAnswer);
-    await within(
-      Promise.all(
-        held.map((s) =>
-          finish
-            .call(this.plan, s, (sql) => ask(s.link!.main, sql))
-            .catch((error: DriverError) => this.#connectFailed(error)),
-        ),
-      ),
-      this.#task.spec.target.statementTimeoutMs,
-    );
   }
 
   /** Events that wait for an answer end and count; one that is in its back-off or has no connection is given up. */

@@ -17,8 +17,10 @@ export interface Actor {
   control(sql: "BEGIN" | "COMMIT"): void;
   /** Sends text. */
   text(sql: string | Uint8Array): void;
-  /** The session's private memory, for workloads that buffer (bulk_insert) or count (unique ids). */
-  readonly memory: { buffer: string[]; bytes: number; next: number };
+  /** How many events the one in hand stands for; 1 unless the plan says how many it takes together (`batch`). */
+  readonly batch: number;
+  /** Goes on over events and connections, for workloads that count: rows that are there (bulk_insert), unique ids. */
+  readonly memory: { next: number };
 }
 
 export interface Op {
@@ -46,13 +48,13 @@ export interface Plan {
   readonly transaction: boolean;
   /** No operation of it writes. */
   readonly readOnly: boolean;
-  /** Run on each session before it takes part; `ask` runs one query. */
-  start?(actor: Actor, ask: (sql: string) => Promise<Value[][]>): Promise<void>;
   /**
-   * Run on each session that is still connected when the window is over: what it holds back goes out, and counts no
-   * more.
+   * How many events the session's next one takes together at most (bulk_insert: rows of one INSERT). They begin and end
+   * as one, and when it succeeds as many count as the server says it changed. Absent: one by one.
    */
-  finish?(actor: Actor, ask: (sql: string) => Promise<Value[][]>): Promise<void>;
+  batch?(actor: Actor): number;
+  /** Run on each new connection of a session before it takes part; `ask` runs one query. */
+  start?(actor: Actor, ask: (sql: string) => Promise<Value[][]>): Promise<void>;
 }
 
 /** How many sessions there are in all, and what the data look like. */
@@ -66,4 +68,6 @@ export interface PlanContext<Options> {
   /** Draws an id in [a, b] by the step's distribution. */
   draw(random: Random, a: number, b: number): number;
   readonly seed: number;
+  /** Which window of the run this is, and of how many: 0-based, by step and then repeat, whatever order they run in. */
+  readonly window: { readonly index: number; readonly count: number };
 }

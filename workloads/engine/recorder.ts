@@ -40,14 +40,14 @@ export class Recorder {
 
   eventDone(session: Session, start: number, end: number): void {
     this.flush(session);
-    this.#interval.events++;
+    this.#interval.events += session.events;
     this.#intervalLatencies.record(end - start);
     if (end >= this.openAt && end <= this.closeAt) this.#success(end);
     if (!session.counted) return;
-    this.#total.events++;
+    this.#total.events += session.events;
     this.#latencies.record(end - start);
     this.#service?.record(end - session.serviceStart);
-    if (end > this.closeAt) this.drained++;
+    if (end > this.closeAt) this.drained += session.events;
     this.lastCompletion = end;
   }
 

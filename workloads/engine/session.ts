@@ -68,7 +68,10 @@ type Mode = "idle" | "running" | "rolling-back" | "waiting" | "linking" | "stopp
 export class Session implements Actor, Listener {
   readonly id: number;
   readonly random: Random;
-  readonly memory = { buffer: [] as string[], bytes: 0, next: 0 };
+  readonly memory = { next: 0 };
+  /** How many events the one in hand was begun for, and how many it counted for when it ended. */
+  batch = 1;
+  events = 1;
   table = 0;
   expected = -1;
   /** Of the event in hand; its intended start in an open loop. */
@@ -93,6 +96,9 @@ export class Session implements Actor, Listener {
   readonly #owner: SessionOwner;
   readonly #ops: readonly Op[];
   readonly #templates: number;
+  readonly #batches: boolean;
+  /** Rows changed by the last write of the event in hand. */
+  #affected = 0;
   #at = 0;
   /** Milliseconds before the next try; grows with the failures since the last event that succeeded, 0 without any. */
   #pause = 0;
@@ -111,6 +117,7 @@ export class Session implements Actor, Listener {
     this.#owner = owner;
     this.#ops = owner.plan.ops;
     this.#templates = owner.plan.templates.length;
+    this.#batches = owner.plan.batch !== undefined;
     this.#untilSample = (id * 131) % SAMPLE_EVERY;
   }
 
@@ -275,7 +282,11 @@ export class Session implements Actor, Listener {
         this.start = 0;
         this.mode = "idle";
         this.#pause = this.#refusals = this.#conflicts = 0;
-        this.eventsOnLink++;
+        if (this.#batches) {
+          this.events = this.#affected;
+          this.memory.next += this.batch;
+        }
+        this.eventsOnLink += this.batch;
         this.#owner.eventDone(this, start, now);
         if (!this.#owner.next(this, now)) return;
         this.mode = "running";
@@ -297,6 +308,7 @@ export class Session implements Actor, Listener {
       this.reads++;
       if (this.expected >= 0 && rows !== this.expected) this.mismatches++;
     } else if (kind === "write") {
+      this.#affected = affected;
       // sysbench counts a write that changed nothing as "other".
       if (affected > 0) this.writes++;
       else this.others++;

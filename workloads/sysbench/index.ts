@@ -23,7 +23,7 @@ export function workload(name: string, where: string): Workload {
  * The plan of a step and its options. Throws one line on an unknown workload or option, or options that leave nothing
  * to do.
  */
-export function planStep(spec: RunSpec, index: number): { plan: Plan; options: WorkloadOptions } {
+export function planStep(spec: RunSpec, index: number, repeat = 0): { plan: Plan; options: WorkloadOptions } {
   const step = spec.steps[index];
   if (!step) throw new Error(`steps[${index}]: there is no such step`);
   const chosen = workload(step.workload, `steps[${index}].workload`);
@@ -37,6 +37,10 @@ export function planStep(spec: RunSpec, index: number): { plan: Plan; options: W
     sessions: step.threads,
     draw: distribution(options),
     seed: spec.seed,
+    window: {
+      index: spec.steps.slice(0, index).reduce((n, { repeats }) => n + repeats, repeat),
+      count: spec.steps.reduce((n, { repeats }) => n + repeats, 0),
+    },
   });
   if (plan.ops.every((op) => op.kind === "control"))
     throw new Error(`steps[${index}].options: no statement is left to run`);

@@ -1,5 +1,5 @@
 /** The OLTP workloads of sysbench 1.0.20: which statements an event is made of. */
-import type { Plan } from "../engine/plan.ts";
+import type { Actor, Plan } from "../engine/plan.ts";
 import { fillDigitGroups, uniqueNumber } from "../engine/random.ts";
 import type { Context } from "./statements.ts";
 import {
@@ -102,9 +102,12 @@ export const oltp = {
  * sequence.
  */
 function insert(list: OpList): void {
-  const { tables, tableSize, draw, autoInc, dialect, sessions, seed } = list.context;
+  const { tables, tableSize, draw, autoInc, dialect, sessions, seed, window } = list.context;
+  const from = window.index * Math.floor(2 ** 32 / window.count);
   const c = Buffer.alloc(C_LENGTH);
   const pad = Buffer.alloc(PAD_LENGTH);
+  const nextId = ({ memory, id }: Actor): number =>
+    uniqueNumber((from + memory.next++ * sessions + id) % 2 ** 32, seed >>> 0) - 2_147_483_648;
   const omit = autoInc && dialect === "postgres";
   list.ops.push({
     kind: "write",
@@ -118,7 +121,7 @@ function insert(list: OpList): void {
       if (omit) {
         actor.text(`INSERT INTO sbtest${table} (k, c, pad) VALUES (${values})`);
       } else {
-        const id = autoInc ? 0 : uniqueNumber(actor.memory.next++ * sessions + actor.id, seed >>> 0) - 2_147_483_648;
+        const id = autoInc ? 0 : nextId(actor);
         actor.text(`INSERT INTO sbtest${table} (id, k, c, pad) VALUES (${id}, ${values})`);
       }
       return true;
