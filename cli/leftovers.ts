@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { ReportError } from "../report/errors.ts";
 import { ToolError } from "../tools/paths.ts";
 import { guarded } from "./compare.ts";
-import { chosen, counted, needsConsent, type Removable, when } from "./leftovers/item.ts";
+import { chosen, counted, needsConsent, type Removable, taken, when } from "./leftovers/item.ts";
 import { lookEverywhere } from "./leftovers/look.ts";
 
 interface Options {
@@ -35,7 +35,7 @@ export function register(program: Command): void {
     .option("--json", "print JSON")
     .addHelpText(
       "after",
-      "\nOnly what carries this project's tags is looked at. Exit code 1 when something that was to be removed stays.",
+      "\nOnly what carries this project's tags is looked at. What a stack made that is not one of this checkout's may be a\ncolleague's: --destroy takes it only when its whole name, or its stack's id, is given. Exit code 1 when something that was to be removed stays.",
     )
     .action((names: string[], options: Options) => guarded(() => run(names, options)));
 }
@@ -52,7 +52,7 @@ async function run(names: string[], options: Options): Promise<void> {
   for (const sentence of skipped) process.stderr.write(`not looked at: ${sentence}\n`);
   const clouds = new Set(stacks.filter((s) => s.clouds).map((s) => s.name));
   const outcomes = options.destroy
-    ? await destroy(left, options, (f) => needsConsent(f, f.place === "stack" && clouds.has(f.name)))
+    ? await destroy(taken(left, names), options, (f) => needsConsent(f, f.place === "stack" && clouds.has(f.name)))
     : [];
   if (options.json)
     process.stdout.write(
@@ -76,11 +76,16 @@ function render(left: Removable[], found: Removable[], now: number, all: boolean
       f.place === "stack" ? "stack" : f.place === "local" ? "lab" : f.place,
       f.name,
       f.what,
-      f.stack ?? "-",
+      `${f.stack ?? "-"}${f.foreign ? " *" : ""}`,
       f.owner ?? "-",
       when(f.expires, now),
     ]);
-  return `${table.toString()}\n`;
+  const foreign = left.filter((f) => f.foreign).length;
+  const note =
+    foreign === 0
+      ? ""
+      : `${counted(foreign, "thing")} marked * of no stack that was made from this checkout, maybe a colleague's: --destroy takes such only by name\n`;
+  return `${table.toString()}\n${note}`;
 }
 
 /** One after the other, stacks first; what fails does not keep the rest from going. */

@@ -15,8 +15,8 @@ import { checkout } from "./paths.ts";
 import { preflight } from "./preflight/index.ts";
 import { createProxy } from "./proxies/index.ts";
 import { createSites } from "./sites/index.ts";
-import { labName } from "./sites/lab-name.ts";
 import { standInNodes } from "./sites/stand-in-nodes.ts";
+import { stackIdentity } from "./stack-identity.ts";
 import { namedStandIns } from "./stand-ins.ts";
 import { planNodes, withRole } from "./topology.ts";
 
@@ -26,18 +26,21 @@ export async function topology(): Promise<Outputs> {
     stack = pulumi.getStack(),
     project = pulumi.getProject();
   const plans = planNodes(config);
-  const { accounts } = await preflight(config, plans);
+  const identity = await stackIdentity(stack, root);
+  const owned = { id: identity.known?.id, name: identity.name };
+  const { accounts } = await preflight(config, plans, owned);
 
   const key = operatorKey("operator-key", `${project}-${stack}`);
-  const lab = config.lab ?? labName(stack, root);
+  const lab = config.lab ?? identity.lab;
   const nodes = await createSites(config, plans, {
     lab,
     key,
     accounts,
-    labels: { project, stack, owner: config.owner, expires: expiry(config.expiresHours) },
+    owned,
+    labels: { project, stack, "stack-id": identity.id, owner: config.owner, expires: expiry(config.expiresHours) },
   });
   const mesh = new Mesh(nodes, config.mesh);
-  const database = new MariaDb(withRole(nodes, "database"), config, clusterName(project, stack), mesh.ready);
+  const database = new MariaDb(withRole(nodes, "database"), config, clusterName(project, identity.name), mesh.ready);
   const proxy = createProxy(nodes, database, config, mesh.ready);
 
   const [runtime, bundle] = await Promise.all([nodeRuntime(), bundleLoadEngine(root)]);

@@ -10,7 +10,7 @@ import { expiredLabs, findLeftovers, type LabSummary, listSummaries, purgeLab, p
 import { type LinkChange, setLink, showLinks } from "./links.ts";
 import { applyNetwork } from "./network.ts";
 import { createNode, deleteNode, nodeCommand, startNode, stopNode } from "./nodes.ts";
-import { listLabs } from "./registry.ts";
+import { freeName, listLabs } from "./registry.ts";
 import { LabError } from "./run.ts";
 import { labName, networkName, networkRequest, nodeName, nodeRequest, parse } from "./schema.ts";
 
@@ -212,6 +212,24 @@ function describeLab({ lab: name, block, sites, nodes: members, relayRunning }: 
   });
   return [head, ...lines].join("\n");
 }
+
+program
+  .command("name")
+  .description("print the name for the lab of a new stack: the preferred one unless another stack's lab has it")
+  .addOption(
+    new Option("--prefer <lab>", "the name to have")
+      .argParser((value) => parse(labName, value, "--prefer"))
+      .makeOptionMandatory(),
+  )
+  .addOption(
+    new Option("--otherwise <lab>", "the name to take instead")
+      .argParser((value) => parse(labName, value, "--otherwise"))
+      .makeOptionMandatory(),
+  )
+  .action(
+    async (o: { prefer: string; otherwise: string }) =>
+      void process.stdout.write(`${await freeName(o.prefer, o.otherwise)}\n`),
+  );
 
 program
   .command("purge")

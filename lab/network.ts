@@ -73,13 +73,18 @@ export function planLab(lab: Lab, request: NetworkRequest): Lab {
     const existing = lab.links.find(({ between }) => [...between].sort().join() === [...link.between].sort().join());
     return { ...link, cut: existing?.cut ?? false };
   });
-  return { ...lab, sites, links };
+  const stackId = request.stackId ?? lab.stackId;
+  return { ...lab, ...(stackId === undefined ? {} : { stackId }), sites, links };
 }
 
-/** @throws LabError when a site that would go still has nodes. */
+/** @throws LabError when a site that would go still has nodes, or the lab is another stack's. */
 export async function applyNetwork(request: NetworkRequest): Promise<NetworkResult> {
   return withLabLock(request.lab, async () => {
     const before = await openLab(request.lab);
+    if (before.stackId !== undefined && request.stackId !== undefined && before.stackId !== request.stackId)
+      throw new LabError(
+        `lab: "${request.lab}" belongs to the stack with the id ${before.stackId}, this one's is ${request.stackId}; take another name for the lab, or remove that one (\`lab purge --lab ${request.lab}\`)`,
+      );
     const lab = planLab(before, request);
     const gone = before.sites.filter((site) => !lab.sites.some((kept) => kept.name === site.name));
     for (const node of await listNodes(lab.lab)) {

@@ -110,6 +110,12 @@ export async function openLab(name: string): Promise<Lab> {
   });
 }
 
+/** Of a new stack's lab: the preferred name, unless a lab that is another stack's has it. */
+export async function freeName(preferred: string, otherwise: string): Promise<string> {
+  const lab = await readLab(preferred);
+  return lab?.stackId === undefined ? preferred : otherwise;
+}
+
 export const readNode = (lab: string, node: string) => readJson<NodeRecord>(paths.nodeFile(lab, node));
 
 /** Names of the nodes that have a directory, complete or not. */

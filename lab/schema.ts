@@ -31,6 +31,8 @@ const linkRequest = linkSettings.extend({ between: z.tuple([siteName, siteName])
 export const networkRequest = z
   .strictObject({
     lab: labName,
+    /** Whose lab it is: an apply with another one is refused. Absent: anybody's. */
+    stackId: z.string().min(1).max(64).optional(),
     sites: z
       .array(z.strictObject({ name: siteName, nat: z.boolean().default(false) }))
       .min(1)
@@ -63,7 +65,7 @@ const publicKey = z
   .regex(/^(ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+ [A-Za-z0-9+/=]+( .*)?$/, "an OpenSSH public key, as in a .pub file");
 
 export const labels = z
-  .partialRecord(z.enum(["project", "stack", "run", "owner", "expires"]), z.string().max(200))
+  .partialRecord(z.enum(["project", "stack", "stack-id", "run", "owner", "expires"]), z.string().max(200))
   .default({});
 
 export const nodeRequest = z.strictObject({
@@ -119,6 +121,8 @@ export interface Lab {
   lab: string;
   block: string;
   createdAt: string;
+  /** The id of the stack that it was made for. */
+  stackId?: string;
   sites: Site[];
   links: Link[];
 }

@@ -6,6 +6,8 @@ import { archiveProblem } from "../../infra/proxies/archive.ts";
 import { type NodePlan, planNodes } from "../../infra/topology.ts";
 import type { Found } from "../../tools/engine.ts";
 import { checkout } from "../../tools/paths.ts";
+import { openProject } from "../../tools/project.ts";
+import { readStacks } from "../leftovers/stacks.ts";
 import { type Item, missing, ok, skipped } from "./item.ts";
 import { pluginItems } from "./plugins.ts";
 import { readSettings, type StackSettings } from "./settings.ts";
@@ -35,7 +37,7 @@ export async function checkStack(stack: string, engine: Found | undefined, root 
   const config = "config" in checked ? checked.config : undefined;
   const plugins = pluginItems(kinds, engine);
   const rest = config
-    ? await Promise.all([archiveItems(config, root), cloudItems(config, settings, stack)])
+    ? await Promise.all([archiveItems(config, root), cloudItems(config, settings, stack, root)])
     : [cloudsUnknown(kinds)];
   return { stack, local: kinds.has("local"), checks: [...items, ...plugins, ...rest.flat()] };
 }
@@ -94,17 +96,21 @@ async function archiveItems({ proxy }: Config, root: string): Promise<Item[]> {
 const cloudsUnknown = (kinds: Set<string>): Item[] =>
   kinds.has("aws") || kinds.has("proxmox") ? [skipped("cloud access", "asked once the configuration is complete")] : [];
 
-async function cloudItems(config: Config, { sealed }: StackSettings, stack: string): Promise<Item[]> {
+async function cloudItems(config: Config, { sealed }: StackSettings, stack: string, root: string): Promise<Item[]> {
   if (!config.sites.some((site) => site.kind === "aws" || site.kind === "proxmox")) return [];
   if (sealed.length > 0)
     return [skipped("cloud access", `not asked, for ${sealed.map(named).join(", ")} cannot be read here`)];
-  return (await asked(config, planNodes(config), stack)).map(cloudItem);
+  return (await asked(config, planNodes(config), stack, root)).map(cloudItem);
 }
 
-async function asked(config: Config, plans: NodePlan[], stack: string): Promise<Check[]> {
+async function asked(config: Config, plans: NodePlan[], stack: string, root: string): Promise<Check[]> {
   // Loaded only here: Pulumi's SDK and the clouds' clients would slow what needs neither.
   const { runPreflight } = await import("../../infra/preflight/index.ts");
-  return runPreflight(config, plans, { project: "meshbench", stack });
+  const standing = (await readStacks(openProject(root))).stacks.find(({ name }) => name === stack);
+  return runPreflight(config, plans, {
+    id: standing?.id,
+    name: standing?.firstName ?? stack,
+  });
 }
 
 export const cloudItem = ({ check, ok: fine, skipped: notAsked, message }: Check): Item =>

@@ -16,7 +16,7 @@ import { counted, type Found, isExpired, type Look, lastExpiry, type Removable }
 export type Group = Found & { resources: string[] };
 
 /**
- * One per stack and region, over what the stacks of this backend do not hold. `gone`: instances that only their tags
+ * One per stack, by its id, and region, over what the stacks of this backend do not hold. `gone`: instances that only their tags
  * are left of. Pure.
  */
 export function groupTags(
@@ -25,6 +25,7 @@ export function groupTags(
   project: string,
   held: (id: string) => boolean,
   gone: Set<string>,
+  ownIds: Set<string>,
   now: number,
 ): Group[] {
   const resources = new Map<string, { type: string; tags: Record<string, string> }>();
@@ -35,15 +36,20 @@ export function groupTags(
     resources.set(id, known);
   }
   const ours = [...resources].filter(([id, r]) => r.tags["project"] === project && !held(id) && !gone.has(id));
-  const groups = Map.groupBy(ours, ([, r]) => r.tags["stack"] ?? "");
-  return [...groups].map(([stack, members]): Group => {
+  const nameOf = (of: Record<string, string>): string =>
+    [region, of["stack"] || "(no stack)", of["stack-id"] ?? ""].join(" ").trimEnd();
+  const groups = Map.groupBy(ours, ([, r]) => nameOf(r.tags));
+  return [...groups].map(([name, members]): Group => {
+    const { stack, "stack-id": stackId, owner } = members[0]![1].tags;
     const expires = lastExpiry(members.map(([, r]) => r.tags["expires"]));
     const kinds = [...Map.groupBy(members, ([id, r]) => kindOf(id) ?? r.type)].sort(([a], [b]) => (a < b ? -1 : 1));
     return {
       place: "aws",
-      name: `${region} ${stack || "(no stack)"}`,
+      name,
       stack: stack || undefined,
-      owner: members[0]?.[1].tags["owner"],
+      stackId,
+      foreign: !ownIds.has(stackId ?? ""),
+      owner,
       what: kinds.map(([type, list]) => counted(list.length, type)).join(", "),
       expires,
       expired: isExpired(expires, now),
@@ -57,6 +63,8 @@ export interface AwsQuestion {
   /** As the stacks here have it, each once. */
   accesses: AwsAccess[];
   held: (id: string) => boolean;
+  /** Of stacks of this backend, or made from this checkout. */
+  ownIds: Set<string>;
   now: number;
 }
 
@@ -99,14 +107,18 @@ function reason(error: unknown, access: AwsAccess): string {
 }
 
 /** The keys that context.ts puts on everything. */
-const KEYS = ["project", "stack", "owner", "expires"];
+const KEYS = ["project", "stack", "stack-id", "owner", "expires"];
 
-async function lookAtRegion(ec2: EC2Client, region: string, { project, held, now }: AwsQuestion): Promise<Removable[]> {
+async function lookAtRegion(
+  ec2: EC2Client,
+  region: string,
+  { project, held, ownIds, now }: AwsQuestion,
+): Promise<Removable[]> {
   const tags: TagDescription[] = [];
   for await (const page of paginateDescribeTags({ client: ec2 }, { Filters: [{ Name: "key", Values: KEYS }] }))
     tags.push(...(page.Tags ?? []));
   if (!tags.some((t) => t.Key === "project" && t.Value === project)) return [];
-  return groupTags(region, tags, project, held, await goneInstances(ec2, project), now).map(
+  return groupTags(region, tags, project, held, await goneInstances(ec2, project), ownIds, now).map(
     ({ resources, ...found }): Removable => ({ ...found, remove: (say) => removeFromRegion(ec2, resources, say) }),
   );
 }

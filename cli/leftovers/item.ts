@@ -5,6 +5,8 @@ export type Place = "stack" | "local" | "aws" | "proxmox";
 export interface Labels {
   /** Undefined where nothing says it. */
   stack?: string | undefined;
+  /** The random one on everything that a stack made; namesakes differ in it. */
+  stackId?: string | undefined;
   owner?: string | undefined;
   /** ISO 8601, UTC. */
   expires?: string | undefined;
@@ -18,6 +20,8 @@ export interface Found extends Labels {
   what: string;
   /** Past its expiry. One that has none never is. */
   expired: boolean;
+  /** Its stack's id was never seen from here: it may be a colleague's, and goes only when it is named. */
+  foreign: boolean;
 }
 
 /** A way to take it away; resolves when it is gone, rejects with one sentence. */
@@ -47,9 +51,17 @@ export function chosen<T extends Found>(found: T[], names: string[], all: boolea
   return found.filter(
     (f) =>
       (all || f.expired) &&
-      (names.length === 0 || names.includes(f.name) || (f.stack !== undefined && names.includes(f.stack))),
+      (names.length === 0 || isNamed(f, names) || (f.stack !== undefined && names.includes(f.stack))),
   );
 }
+
+/** By what is its alone: a stack's name is others' too. */
+export const isNamed = (f: Found, names: string[]): boolean =>
+  names.includes(f.name) || (f.stackId !== undefined && names.includes(f.stackId));
+
+/** Of what was chosen, what a removal takes. */
+export const taken = <T extends Found>(chosenOnes: T[], names: string[]): T[] =>
+  chosenOnes.filter((f) => !f.foreign || isNamed(f, names));
 
 /**
  * Nobody is asked about what is over and costs nobody's money: only before something in a cloud or still wanted goes.

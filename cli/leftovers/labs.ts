@@ -7,11 +7,14 @@ import { counted, type Found, isExpired, type Look, lastExpiry, type Removable }
 /** As much as is needed of what `lab list --json` prints. */
 export interface LabSummary {
   lab: string;
-  nodes: { state: string; labels: { project?: string; stack?: string; owner?: string; expires?: string } }[];
+  nodes: {
+    state: string;
+    labels: { project?: string; stack?: string; "stack-id"?: string; owner?: string; expires?: string };
+  }[];
 }
 
 /** Those that no stack of this backend will take away itself. Pure. */
-export function judgeLabs(labs: LabSummary[], ofStacks: Set<string>, now: number): Found[] {
+export function judgeLabs(labs: LabSummary[], ofStacks: Set<string>, ownIds: Set<string>, now: number): Found[] {
   return labs
     .filter(({ lab }) => !ofStacks.has(lab))
     .map(({ lab, nodes }): Found => {
@@ -26,6 +29,8 @@ export function judgeLabs(labs: LabSummary[], ofStacks: Set<string>, now: number
         name: lab,
         what: counted(nodes.length, "node"),
         stack: first?.stack,
+        stackId: first?.["stack-id"],
+        foreign: !ownIds.has(first?.["stack-id"] ?? ""),
         owner: first?.owner,
         expires,
         expired: isExpired(expires, now),
@@ -41,10 +46,10 @@ const sentence = (stderr: string): string =>
     .at(-1)
     ?.replace(/^lab: /, "") || "no reason given";
 
-export async function lookAtLabs(ofStacks: Set<string>, now: number): Promise<Look> {
+export async function lookAtLabs(ofStacks: Set<string>, ownIds: Set<string>, now: number): Promise<Look> {
   const { code, stdout, stderr } = await command("list", "--json");
   if (code !== 0) return { found: [], skipped: [`local nodes: ${sentence(stderr)}`] };
-  const found = judgeLabs(JSON.parse(stdout) as LabSummary[], ofStacks, now).map(
+  const found = judgeLabs(JSON.parse(stdout) as LabSummary[], ofStacks, ownIds, now).map(
     (lab): Removable => ({ ...lab, remove: () => purge(lab.name) }),
   );
   return { found, skipped: [] };

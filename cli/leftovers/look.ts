@@ -1,7 +1,10 @@
 /** Everywhere that something of the project's can be. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import type { AwsSite } from "../../infra/config/aws.ts";
 import { awsSettings } from "../../infra/config/aws-settings.ts";
 import { type AwsAccess, accessOf } from "../../infra/sites/aws-access.ts";
+import { STACK_IDS } from "../../infra/stack-id.ts";
 import { openProject, type Project } from "../../tools/project.ts";
 import { knownStacks, readSettings, type StackSettings } from "../doctor/settings.ts";
 import type { Look } from "./item.ts";
@@ -16,19 +19,21 @@ export interface Everywhere extends Look {
 /** What belongs to a stack of this backend is listed once, as that stack. */
 export async function lookEverywhere(now: number, project: Project = openProject()): Promise<Everywhere> {
   const [{ stacks, skipped }, settings] = await Promise.all([readStacks(project), allSettings(project)]);
+  const ownIds = new Set([...stacks.flatMap((s) => s.id ?? []), ...seenIds(project)]);
   const held = (id: string): boolean => stacks.some((s) => s.holds(id));
   const { hosts, skipped: unasked } = hostsOf(settings.known);
   const looks = await Promise.all([
     lookAtStacks(project, stacks, now),
-    lookAtLabs(new Set(stacks.map((s) => s.lab)), now),
+    lookAtLabs(new Set(stacks.map((s) => s.lab)), ownIds, now),
     // Loaded only here: AWS's client is the slowest thing to start.
     import("./aws.ts").then(({ lookAtAws }) =>
-      lookAtAws({ project: project.name, accesses: accessesOf(settings.known), held, now }),
+      lookAtAws({ project: project.name, accesses: accessesOf(settings.known), held, ownIds, now }),
     ),
     lookAtProxmox({
       project: project.name,
       hosts,
       held: (vmId, name) => stacks.some((s) => s.holds(String(vmId)) && s.holds(name)),
+      ownIds,
       now,
     }),
   ]);
@@ -37,6 +42,12 @@ export async function lookEverywhere(now: number, project: Project = openProject
     found: looks.flatMap((l) => l.found),
     skipped: [...skipped, ...settings.skipped, ...unasked, ...looks.flatMap((l) => l.skipped)],
   };
+}
+
+/** Ids of the stacks that were made or used from this checkout, also of those that are gone. */
+function seenIds(project: Project): string[] {
+  const folder = join(project.private, STACK_IDS);
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 type Known = StackSettings & { stack: string };

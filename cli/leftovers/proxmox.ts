@@ -15,9 +15,11 @@ export interface Guest {
 
 /** The labels out of the description that the program writes; of another project, or none of ours: undefined. Pure. */
 export function labelsIn(description: string | undefined, project: string): Labels | undefined {
-  const found = /^meshbench: project (\S+), stack (\S+), owner (.*), expires (\S+)/m.exec(decoded(description ?? ""));
+  const found = /^meshbench: project (\S+), stack (\S+), (?:id (\S+), )?owner (.*), expires (\S+)/m.exec(
+    decoded(description ?? ""),
+  );
   if (!found || found[1] !== project) return undefined;
-  return { stack: found[2], owner: found[3], expires: found[4] };
+  return { stack: found[2], stackId: found[3], owner: found[4], expires: found[5] };
 }
 
 /** Proxmox keeps descriptions percent-encoded in its files, and some versions answer so. */
@@ -59,10 +61,12 @@ export interface ProxmoxQuestion {
   project: string;
   hosts: Map<string, ProxmoxApi>;
   held: (vmId: number, name: string) => boolean;
+  /** Of stacks of this backend, or made from this checkout. */
+  ownIds: Set<string>;
   now: number;
 }
 
-export async function lookAtProxmox({ project, hosts, held, now }: ProxmoxQuestion): Promise<Look> {
+export async function lookAtProxmox({ project, hosts, held, ownIds, now }: ProxmoxQuestion): Promise<Look> {
   const looks = await Promise.all(
     [...hosts.values()].map(async (api): Promise<Look> => {
       try {
@@ -80,6 +84,7 @@ export async function lookAtProxmox({ project, hosts, held, now }: ProxmoxQuesti
                 name: `${new URL(api.endpoint).host} ${guest.vmid}`,
                 ...labels,
                 expired: isExpired(labels.expires, now),
+                foreign: !ownIds.has(labels.stackId ?? ""),
                 what: `${guest.type === "qemu" ? "virtual machine" : "container"} ${guest.name ?? ""} on ${guest.node}, ${guest.status ?? "unknown"}`,
                 remove: (say) => removeGuest(api, guest, say),
               },

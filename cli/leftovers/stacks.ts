@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { labName } from "../../infra/sites/lab-name.ts";
+import { parseKept, STACK_ID_RESOURCE } from "../../infra/stack-id.ts";
 import { findEngine } from "../../tools/engine.ts";
 import { type Project, stateFile } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
@@ -27,6 +28,10 @@ export interface StackState {
   /** Resources that exist, without the stack itself and components. */
   resources: number;
   expires: string | undefined;
+  /** On everything that it made; undefined when it was cut off before it had one. */
+  id: string | undefined;
+  /** What it was called when the id was made. */
+  firstName: string;
   /** The laboratory of its local nodes, if it has one. */
   lab: string;
   /** Anything of it is in a cloud. */
@@ -59,12 +64,16 @@ export function describeStack(
       : Number.isNaN(cutOff)
         ? undefined
         : new Date(cutOff + DEFAULT_HOURS * 3_600_000).toISOString();
-  const lab = all.find((r) => r.type === "pulumi:pulumi:Stack")?.outputs?.["lab"] ?? config["meshbench:lab"];
+  const kept = parseKept(resources.find((r) => r.urn.endsWith(`::${STACK_ID_RESOURCE}`))?.outputs?.["stdout"]);
+  const lab =
+    all.find((r) => r.type === "pulumi:pulumi:Stack")?.outputs?.["lab"] ?? (config["meshbench:lab"] || kept?.lab);
   const text = JSON.stringify(resources);
   return {
     name,
     resources: resources.length + pending,
     expires,
+    id: kept?.id,
+    firstName: kept?.name ?? name,
     lab: typeof lab === "string" && lab !== "" ? lab : labName(name, root),
     clouds: resources.some((r) => /^(aws|proxmoxve):/.test(r.type)),
     holds: (id) => text.includes(`"${id}"`),
@@ -148,6 +157,8 @@ export function lookAtStacks(project: Project, stacks: StackState[], now: number
         place: "stack",
         name: state.name,
         stack: state.name,
+        stackId: state.id,
+        foreign: false,
         what: counted(state.resources, "resource"),
         owner: ownerOf(project, state.name),
         expires: state.expires,

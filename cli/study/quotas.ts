@@ -55,7 +55,7 @@ export async function sideBySide(
       most.flatMap((leg) => demands.get(leg)!),
       {
         region,
-        owned: { project, stack: "" },
+        owned: { id: undefined, name: project },
         account,
         asked: (check, ask) => asked(check, "study", ask),
         instead: { cpus: "a lower --parallel", addresses: "a lower --parallel", networks: "a lower --parallel" },

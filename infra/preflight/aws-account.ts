@@ -22,10 +22,11 @@ export { errorName } from "./aws-clients.ts";
 
 type Tagged = { Tags?: { Key?: string | undefined; Value?: string | undefined }[] | undefined };
 
-const isOwn =
+/** By the stack's id alone: colleagues in the same account call their stacks the same. */
+export const isOwn =
   (owned: Owned) =>
   ({ Tags = [] }: Tagged): boolean =>
-    (["project", "stack"] as const).every((key) => Tags.some((tag) => tag.Key === key && tag.Value === owned[key]));
+    owned.id !== undefined && Tags.some(({ Key, Value }) => Key === "stack-id" && Value === owned.id);
 
 export class AwsAccount {
   private readonly ec2: EC2Client;

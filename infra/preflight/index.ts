@@ -4,15 +4,12 @@ import { ConfigError } from "../config/errors.ts";
 import type { Config } from "../config/schema.ts";
 import type { NodePlan } from "../topology.ts";
 import type { Check } from "./check.ts";
+import type { Owned } from "./owned.ts";
 
 export type { Check } from "./check.ts";
 
 /** Every question and its answer; for a program that shows them. Loads a cloud's client only where a site needs it. */
-export async function runPreflight(
-  config: Config,
-  plans: NodePlan[],
-  owned: { project: string; stack: string },
-): Promise<Check[]> {
+export async function runPreflight(config: Config, plans: NodePlan[], owned: Owned): Promise<Check[]> {
   const checks: Promise<Check[]>[] = [];
   if (config.sites.some((site) => site.kind === "aws"))
     checks.push(import("./aws.ts").then(({ checkAwsSites }) => checkAwsSites(config, plans, owned)));
@@ -28,9 +25,9 @@ export interface Seen {
 }
 
 /** Ends the program with every failure named; says what could not be asked. */
-export async function preflight(config: Config, plans: NodePlan[]): Promise<Seen> {
+export async function preflight(config: Config, plans: NodePlan[], owned: Owned): Promise<Seen> {
   if (!config.preflight) return { accounts: {} };
-  const checks = await runPreflight(config, plans, { project: pulumi.getProject(), stack: pulumi.getStack() });
+  const checks = await runPreflight(config, plans, owned);
   for (const { check, message } of checks.filter((c) => c.skipped))
     await pulumi.log.warn(`not checked beforehand: ${check}: ${message}`);
   const failures = checks.filter((c) => !c.ok).map((c) => c.message);

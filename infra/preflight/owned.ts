@@ -1,5 +1,7 @@
-/** `owned`: the stack's own tags, whose instances and addresses are there already and do not count a second time. */
+/** By what a stack's own is known: what is there already does not count a second time. */
 export interface Owned {
-  project: string;
-  stack: string;
+  /** Of the stack, random, on everything that it made. Undefined for one that is not there yet, which owns nothing. */
+  id: string | undefined;
+  /** Of the stack as it was first, by which its guests and files on a Proxmox host are called. */
+  name: string;
 }

@@ -3,9 +3,10 @@ import { connect } from "node:net";
 import { loginOf, needsRoot, type ProxmoxSite, profileOf } from "../config/proxmox.ts";
 import type { Config } from "../config/schema.ts";
 import { callProxmox, type ProxmoxApi, type ProxmoxError } from "../sites/proxmox-api.ts";
-import { type GuestPlan, guestTags, imageOf, planGuests } from "../sites/proxmox-plan.ts";
+import { type GuestPlan, idTag, imageOf, planGuests } from "../sites/proxmox-plan.ts";
 import type { NodePlan } from "../topology.ts";
 import { type Check, failed, passed, skipped } from "./check.ts";
+import type { Owned } from "./owned.ts";
 
 export type Ask = <T>(path: string) => Promise<T>;
 
@@ -38,7 +39,7 @@ function isOlder(version: string, [major, minor]: [number, number]): boolean {
 export async function checkProxmoxSites(
   config: Config,
   plans: NodePlan[],
-  owned: { stack: string },
+  owned: Owned,
   ask?: (site: ProxmoxSite) => Ask,
 ): Promise<Check[]> {
   const sites = config.sites.flatMap((site, i) =>
@@ -53,9 +54,9 @@ export async function checkProxmoxSites(
         planGuests(
           site,
           plans.filter((p) => p.site === site.name),
-          owned.stack,
+          owned.name,
         ),
-        owned.stack,
+        owned,
         ask ? ask(site) : (path) => callProxmox(api, "GET", path),
       );
     }),
@@ -67,7 +68,7 @@ async function checkSite(
   site: ProxmoxSite,
   key: string,
   guests: GuestPlan[],
-  stack: string,
+  owned: Owned,
   ask: Ask,
 ): Promise<Check[]> {
   const api = await apiCheck(site, key, ask);
@@ -77,8 +78,8 @@ async function checkSite(
   const rest = await Promise.all([
     asked(`storages of ${site.hypervisor}`, key, () => storageChecks(site, key, guests, ask)),
     asked(`bridge ${site.bridge}`, key, () => bridgeCheck(site, key, ask)),
-    asked(`image of site ${site.name}`, key, () => imageCheck(site, key, stack, ask)),
-    asked(`guests of site ${site.name}`, key, () => guestChecks(site, key, guests, stack, ask)),
+    asked(`image of site ${site.name}`, key, () => imageCheck(site, key, owned, ask)),
+    asked(`guests of site ${site.name}`, key, () => guestChecks(site, key, guests, owned, ask)),
     ...(site.pool === undefined ? [] : [asked(`pool ${site.pool}`, key, () => poolCheck(site, key, ask))]),
   ]);
   return [api, ...hypervisor, ...rest.flat()];
@@ -223,9 +224,9 @@ async function bridgeCheck(site: ProxmoxSite, key: string, ask: Ask): Promise<Ch
 }
 
 /** Asked through the hypervisor, which is what will download it. */
-async function imageCheck(site: ProxmoxSite, key: string, stack: string, ask: Ask): Promise<Check[]> {
+async function imageCheck(site: ProxmoxSite, key: string, owned: Owned, ask: Ask): Promise<Check[]> {
   const check = `image of site ${site.name}`;
-  const image = imageOf(site, stack);
+  const image = imageOf(site, owned);
   const volume = `${site.imageDatastore}:${site.guest === "vm" ? "import" : "vztmpl"}/${image.fileName}`;
   const there = await ask<{ volid: string }[]>(
     `/nodes/${site.hypervisor}/storage/${site.imageDatastore}/content`,
@@ -263,13 +264,12 @@ async function guestChecks(
   site: ProxmoxSite,
   key: string,
   guests: GuestPlan[],
-  stack: string,
+  owned: Owned,
   ask: Ask,
 ): Promise<Check[]> {
   const there = await ask<Guest[]>("/cluster/resources?type=vm");
-  const mine = guestTags(stack, site.name);
-  const isOurs = (g: Guest, plan: GuestPlan): boolean =>
-    g.name === plan.name && mine.every((tag) => (g.tags ?? "").split(/[;, ]/).includes(tag));
+  const isOurs = (g: Guest, { name }: GuestPlan): boolean =>
+    owned.id !== undefined && g.name === name && (g.tags ?? "").split(/[;, ]/).includes(idTag(owned.id));
   const checks = guests.flatMap((plan) => {
     const holder = plan.vmId === undefined ? undefined : there.find((g) => g.vmid === plan.vmId);
     if (plan.vmId === undefined) return [];

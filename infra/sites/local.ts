@@ -39,13 +39,14 @@ export class LocalSites extends pulumi.ComponentResource {
   private network(sites: LocalSite[], links: Config["links"], context: SiteContext): pulumi.Resource {
     const spec = {
       lab: context.lab,
+      stackId: context.labels["stack-id"],
       sites: sites.map(({ name, nat }) => ({ name, nat })),
       links: links.map(({ lossPercent, ...link }) => ({ ...link, lossPct: lossPercent })),
     };
     return this.lab("network", {
       create: "network apply",
       delete: `purge --lab ${context.lab}`,
-      stdin: JSON.stringify(spec),
+      stdin: pulumi.output(spec).apply((known) => JSON.stringify(known)),
       triggers: [context.lab],
     });
   }

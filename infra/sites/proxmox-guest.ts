@@ -10,7 +10,7 @@ import type { GuestPlan } from "./proxmox-plan.ts";
 import { DATA_DIRECTORY, DATA_SERIAL } from "./proxmox-storage.ts";
 
 export interface GuestContext {
-  tags: string[];
+  tags: pulumi.Output<string[]>;
   labels: SiteContext["labels"];
   publicKey: pulumi.Output<string>;
   image: pulumi.Output<string>;
@@ -27,7 +27,7 @@ const BOUNDS = {
 
 /** What tags cannot hold: upper case, colons, time. */
 function description({ labels }: GuestContext): pulumi.Output<string> {
-  return pulumi.interpolate`meshbench: project ${labels.project}, stack ${labels.stack}, owner ${labels.owner}, expires ${labels.expires}`;
+  return pulumi.interpolate`meshbench: project ${labels.project}, stack ${labels.stack}, id ${labels["stack-id"]}, owner ${labels.owner}, expires ${labels.expires}`;
 }
 
 const network = (site: ProxmoxSite, guest: GuestPlan) => ({

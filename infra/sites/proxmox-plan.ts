@@ -1,6 +1,7 @@
 /** A Proxmox site's configuration and node plans -> what each guest is to be. Pure. */
 import { formatAddress, parseAddress, parseCidr } from "../config/addresses.ts";
 import { DEBIAN_IMAGE, DEBIAN_TEMPLATE, type ProxmoxSite, profileOf, type StorageProfile } from "../config/proxmox.ts";
+import type { Owned } from "../preflight/owned.ts";
 import type { NodePlan } from "../topology.ts";
 
 export interface GuestPlan {
@@ -56,9 +57,12 @@ export function guestName(stack: string, node: string): string {
 }
 
 /** Tags of Proxmox are lower-case words; those of the labels that fit are there, the rest is in the description. */
-export function guestTags(stack: string, site: string): string[] {
-  return ["meshbench", `site-${site}`, `stack-${guestName(stack, "").replace(/-$/, "")}`].sort();
+export function guestTags(stack: string, site: string, id: string): string[] {
+  return ["meshbench", idTag(id), `site-${site}`, `stack-${guestName(stack, "").replace(/-$/, "")}`].sort();
 }
+
+/** By which a stack's own guests are known: others may have given their stack the same name. */
+export const idTag = (id: string): string => `id-${id}`;
 
 export interface Download {
   url: string;
@@ -69,9 +73,10 @@ export interface Download {
 
 /**
  * The image of VMs or the template of containers. Its name tells the version, so that another one is another file, and
- * the stack: one that is destroyed must not take another's image with it.
+ * the stack with a part of its id: one that is destroyed must not take another's image with it, nor a namesake's.
  */
-export function imageOf(site: ProxmoxSite, stack: string): Download {
+export function imageOf(site: ProxmoxSite, { name, id }: Pick<Owned, "name" | "id">): Download {
+  const stack = id === undefined ? name : `${name}-${id.slice(0, 6)}`;
   const given = site.image ?? (site.guest === "vm" ? DEBIAN_IMAGE : DEBIAN_TEMPLATE);
   const last = new URL(given.url).pathname.split("/").pop()!;
   // An `import` volume's format is known by its ending; Debian's raw images end in .raw, others of qcow2 format in

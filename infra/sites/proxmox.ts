@@ -4,6 +4,7 @@ import * as proxmox from "@muhlba91/pulumi-proxmoxve";
 import * as pulumi from "@pulumi/pulumi";
 import { loginOf, type Secrets, type ProxmoxSite as SiteConfig } from "../config/proxmox.ts";
 import type { Node } from "../node.ts";
+import type { Owned } from "../preflight/owned.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
 import { guard } from "./guard.ts";
@@ -56,8 +57,8 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       { parent: this },
     );
     this.proxy = jumpConnection(site.jump, args.key);
-    this.image = this.download(site, context.labels.stack);
-    this.nodes = planGuests(site, plans, context.labels.stack).map((guest) => this.node(guest, args));
+    this.image = this.download(site, context.owned);
+    this.nodes = planGuests(site, plans, context.owned.name).map((guest) => this.node(guest, args));
     this.registerOutputs();
   }
 
@@ -65,8 +66,8 @@ export class ProxmoxSite extends pulumi.ComponentResource {
    * `overwrite` off: a changed size at the source would otherwise replace the image, and with it everything built on
    * it.
    */
-  private download(site: SiteConfig, stack: string): proxmox.download.File {
-    const image = imageOf(site, stack);
+  private download(site: SiteConfig, owned: Owned): proxmox.download.File {
+    const image = imageOf(site, owned);
     return new proxmox.download.File(
       `${site.name}-image`,
       {
@@ -89,7 +90,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     const { name } = guest.node;
     const parent = { parent: this };
     const labels: GuestContext = {
-      tags: guestTags(context.labels.stack, site.name),
+      tags: context.labels["stack-id"].apply((id) => guestTags(context.labels.stack, site.name, id)),
       labels: context.labels,
       publicKey: context.key.publicKey,
       image: this.image.id,
@@ -100,7 +101,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
           guard(
             name,
             {
-              replaced: identity(site, guest, context.labels.stack),
+              replaced: identity(site, guest, context.owned),
               restarted: size(site),
               mayReplace: site.replaceNodes,
               mayRestart: site.rolling || alone,
@@ -165,7 +166,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       hypervisor: site.hypervisor,
       cores: site.cores,
       memoryMb: site.memoryMb,
-      image: imageOf(site, context.labels.stack).fileName,
+      image: imageOf(site, context.owned).fileName,
       datastore: site.datastore,
       ...(guest.storage === undefined ? {} : { storage: { name: guest.storage.name, ...guest.storage.profile } }),
     };
@@ -248,12 +249,12 @@ interface Made {
 }
 
 /** Changing one of these makes the provider delete the guest and create another. */
-function identity(site: SiteConfig, guest: GuestPlan, stack: string): Record<string, string> {
+function identity(site: SiteConfig, guest: GuestPlan, owned: Owned): Record<string, string> {
   return {
     hypervisor: site.hypervisor,
     guest: site.guest,
     vmId: guest.vmId === undefined ? "next free" : String(guest.vmId),
-    image: imageOf(site, stack).fileName,
+    image: imageOf(site, owned).fileName,
     datastore: site.datastore,
     data: guest.storage?.profile.datastore ?? site.datastore,
   };

@@ -86,7 +86,7 @@ async function said(site: object = {}): Promise<string> {
     operatorCidr: "203.0.113.7/32",
     sites: [{ name: "a", kind: "aws", nodes: 1, region: "us-east-1", ...site }],
   });
-  const checks = await checkAwsSites(config, planNodes(config), { project: "meshbench", stack: "t" });
+  const checks = await checkAwsSites(config, planNodes(config), { id: "0123456789ab", name: "t" });
   assert.equal(checks.length, 1, JSON.stringify(checks));
   assert.ok(!checks[0]!.ok && !checks[0]!.skipped, JSON.stringify(checks));
   return checks[0]!.message;
@@ -231,7 +231,7 @@ test("a role is taken before anything is asked; its refusal names the setting", 
     const [check] = await checkAwsSites(
       checked.config,
       planNodes(checked.config),
-      { project: "meshbench", stack: "t" },
+      { id: "0123456789ab", name: "t" },
       () =>
         ({
           ...({} as AwsAccount),

@@ -86,10 +86,16 @@ async function make(raw: Record<string, unknown>): Promise<{ nodes: Record<strin
   const labels = {
     project: "meshbench",
     stack: "t",
+    "stack-id": pulumi.output("0123456789ab"),
     owner: config.owner,
     expires: pulumi.output("2026-01-02T00:00:00Z"),
   };
-  const nodes = await createSites(config, planNodes(config), { lab: "t", key, labels });
+  const nodes = await createSites(config, planNodes(config), {
+    lab: "t",
+    key,
+    owned: { id: "0123456789ab", name: "t" },
+    labels,
+  });
   const plain = await Promise.all(
     nodes.map(
       (node) =>

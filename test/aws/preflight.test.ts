@@ -6,13 +6,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Account, checkAwsSites } from "../../infra/preflight/aws.ts";
-import { AwsAccount } from "../../infra/preflight/aws-account.ts";
+import { AwsAccount, isOwn } from "../../infra/preflight/aws-account.ts";
 import { accessOf } from "../../infra/sites/aws-access.ts";
 import { planNodes } from "../../infra/topology.ts";
 import { configOf } from "../infra/config.ts";
 
-const OWNED = { project: "meshbench", stack: "t" };
+const OWNED = { id: "0123456789ab", name: "t" };
 const named = (name: string, message = ""): Error => Object.assign(new Error(message), { name });
+
+test("a stack's own is what carries its id; a namesake's is not", () => {
+  const tagged = (tags: Record<string, string>) => ({
+    Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
+  });
+  const own = { id: "1d", name: "hybrid" };
+  const mine = { project: "meshbench", stack: "hybrid", "stack-id": "1d" };
+  assert.ok(isOwn(own)(tagged(mine)));
+  assert.ok(isOwn(own)(tagged({ ...mine, stack: "renamed" })));
+  assert.ok(!isOwn(own)(tagged({ ...mine, "stack-id": "2e" })));
+  assert.ok(!isOwn(own)(tagged({ project: "meshbench", stack: "hybrid" })));
+  assert.ok(!isOwn({ ...own, id: undefined })(tagged(mine)), "a stack that is not there yet owns nothing");
+});
 
 const GOOD: Account = {
   identity: async () => "123456789012",

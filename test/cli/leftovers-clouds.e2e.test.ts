@@ -46,9 +46,14 @@ async function leaveBehind(
     TagSpecifications: [
       {
         ResourceType: type,
-        Tags: Object.entries({ project: "meshbench", stack, owner: "test", expires, Name: `${stack}-x` }).map(
-          ([Key, Value]) => ({ Key, Value }),
-        ),
+        Tags: Object.entries({
+          project: "meshbench",
+          stack,
+          "stack-id": `id-of-${stack}`,
+          owner: "test",
+          expires,
+          Name: `${stack}-x`,
+        }).map(([Key, Value]) => ({ Key, Value })),
       },
     ],
   });
@@ -186,16 +191,22 @@ test("AWS (moto): a stack's resources are one entry, found in any region, and go
     await leaveBehind(ec2, "over", at(-1));
     const wanted = await leaveBehind(ec2, "wanted", at(1));
     const look = (held: (id: string) => boolean = () => false) =>
-      lookAtAws({ project: "meshbench", accesses: [accessOf({ region: "us-east-1" }, {}, process.env)], held, now });
+      lookAtAws({
+        project: "meshbench",
+        accesses: [accessOf({ region: "us-east-1" }, {}, process.env)],
+        held,
+        ownIds: new Set(["id-of-over"]),
+        now,
+      });
     const first = await look();
     assert.deepEqual(first.skipped, []);
     const all =
       "1 address, 1 instance, 1 internet gateway, 1 key pair, 1 network, 1 route table, 1 security group, 1 subnet";
     assert.deepEqual(
-      first.found.map((f) => [f.name, f.owner, f.what, f.expired]),
+      first.found.map((f) => [f.name, f.owner, f.what, f.expired, f.foreign]),
       [
-        ["eu-central-1 over", "test", all, true],
-        ["eu-central-1 wanted", "test", all, false],
+        ["eu-central-1 over id-of-over", "test", all, true, false],
+        ["eu-central-1 wanted id-of-wanted", "test", all, false, true],
       ],
     );
 
@@ -242,7 +253,7 @@ test("Proxmox (fakepve): guests with our tag and description are found, the expi
         memory: 512,
         cores: 1,
         tags: "meshbench;stack-s",
-        description: `meshbench: project ${project}, stack s, owner test, expires ${expires}`,
+        description: `meshbench: project ${project}, stack s, id id-${vmid}, owner test, expires ${expires}`,
       });
     await guest(201, "meshbench", at(-1));
     await guest(202, "meshbench", at(1));
@@ -259,12 +270,13 @@ test("Proxmox (fakepve): guests with our tag and description are found, the expi
     };
     const { hosts, skipped } = hostsOf([{ stack: "s", raw, sealed: [] }]);
     assert.deepEqual(skipped, []);
-    const look = (held = false) => lookAtProxmox({ project: "meshbench", hosts, held: () => held, now });
+    const look = (held = false) =>
+      lookAtProxmox({ project: "meshbench", hosts, held: () => held, ownIds: new Set(["id-201"]), now });
     const { found, skipped: unasked } = await look();
     assert.deepEqual(unasked, []);
-    assert.deepEqual(found.map((f) => [f.name.split(" ")[1], f.stack, f.owner, f.expired]).sort(), [
-      ["201", "s", "test", true],
-      ["202", "s", "test", false],
+    assert.deepEqual(found.map((f) => [f.name.split(" ")[1], f.stack, f.owner, f.expired, f.foreign]).sort(), [
+      ["201", "s", "test", true, false],
+      ["202", "s", "test", false, true],
     ]);
     assert.deepEqual((await look(true)).found, []);
     await found.find((f) => f.expired)!.remove(() => {});
@@ -292,7 +304,13 @@ test("a Proxmox host that does not answer is a sentence", async () => {
       sealed: [],
     },
   ]);
-  const { found, skipped } = await lookAtProxmox({ project: "meshbench", hosts, held: () => false, now });
+  const { found, skipped } = await lookAtProxmox({
+    project: "meshbench",
+    hosts,
+    held: () => false,
+    ownIds: new Set(),
+    now,
+  });
   assert.deepEqual(found, []);
   assert.match(
     skipped.join("\n"),

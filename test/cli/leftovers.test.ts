@@ -12,6 +12,7 @@ import {
   lastExpiry,
   needsConsent,
   type Place,
+  taken,
   when,
 } from "../../cli/leftovers/item.ts";
 import { judgeLabs, type LabSummary } from "../../cli/leftovers/labs.ts";
@@ -48,6 +49,7 @@ test("only what is over is chosen, unless all is asked for; names narrow it", ()
     stack,
     what: "",
     expired,
+    foreign: false,
   });
   const all = [found("a", true, "s"), found("b", false, "s"), found("c", true)];
   assert.deepEqual(
@@ -69,8 +71,27 @@ test("only what is over is chosen, unless all is asked for; names narrow it", ()
   assert.deepEqual(chosen(all, ["nope"], true), []);
 });
 
+test("a removal takes what others may have made only by a name that is its alone", () => {
+  const found = (name: string, foreign: boolean, stackId?: string): Found => ({
+    place: "aws",
+    name,
+    stack: "hybrid",
+    stackId,
+    what: "",
+    expired: true,
+    foreign,
+  });
+  const all = [found("mine", false, "1d"), found("theirs", true, "2e"), found("nobody's", true)];
+  const takes = (...names: string[]): string[] => taken(chosen(all, names, false), names).map((f) => f.name);
+  assert.deepEqual(takes(), ["mine"]);
+  assert.deepEqual(takes("hybrid"), ["mine"], "a stack's name is others' too");
+  assert.deepEqual(takes("theirs"), ["theirs"]);
+  assert.deepEqual(takes("2e"), ["theirs"]);
+  assert.deepEqual(takes("nobody's"), ["nobody's"]);
+});
+
 test("nobody is asked about an expired lab; about clouds and what is wanted always", () => {
-  const of = (place: Place, expired: boolean): Found => ({ place, name: "", what: "", expired });
+  const of = (place: Place, expired: boolean): Found => ({ place, name: "", what: "", expired, foreign: false });
   assert.deepEqual(
     (["stack", "local", "aws", "proxmox"] as const).map((place) => needsConsent(of(place, true), false)),
     [false, false, true, true],
@@ -115,7 +136,7 @@ test("a stack's expiry is what its state says, and without one a day after its l
 test("a lab is over when all its nodes are; one that a stack holds is that stack's", () => {
   const node = (expires?: string, state = "ready") => ({
     state,
-    labels: expires === undefined ? {} : { project: "meshbench", stack: "s", owner: "o", expires },
+    labels: expires === undefined ? {} : { project: "meshbench", stack: "s", "stack-id": "1d", owner: "o", expires },
   });
   const labs: LabSummary[] = [
     { lab: "over", nodes: [node(past), node(earlier)] },
@@ -125,7 +146,7 @@ test("a lab is over when all its nodes are; one that a stack holds is that stack
     { lab: "unlabelled", nodes: [node(past), node()] },
     { lab: "empty", nodes: [] },
   ];
-  const found = judgeLabs(labs, new Set(["held"]), now);
+  const found = judgeLabs(labs, new Set(["held"]), new Set(["1d"]), now);
   assert.deepEqual(
     found.map((f) => [f.name, f.expired]),
     [
@@ -141,15 +162,18 @@ test("a lab is over when all its nodes are; one that a stack holds is that stack
     name: "over",
     what: "2 nodes",
     stack: "s",
+    stackId: "1d",
+    foreign: false,
     owner: "o",
     expires: past,
     expired: true,
   });
+  assert.equal(judgeLabs(labs, new Set(), new Set(["2e"]), now)[0]!.foreign, true, "made by nobody that is known here");
 });
 
 test("tags in a region become one entry per stack, without what a stack holds, what is gone and what is others'", () => {
-  const tagged = (id: string, type: string, stack: string, expires: string, project = "meshbench") =>
-    Object.entries({ project, stack, expires, owner: "o" }).map(([Key, Value]) => ({
+  const tagged = (id: string, type: string, stack: string, expires: string, project = "meshbench", stackId = "1d") =>
+    Object.entries({ project, stack, "stack-id": stackId, expires, owner: "o" }).map(([Key, Value]) => ({
       ResourceId: id,
       ResourceType: type as "instance",
       Key,
@@ -163,21 +187,45 @@ test("tags in a region become one entry per stack, without what a stack holds, w
     ...tagged("i-held", "instance", "a", future),
     ...tagged("i-gone", "instance", "a", future),
     ...tagged("i-other", "instance", "a", past, "theirs"),
+    ...tagged("i-colleague", "instance", "a", past, "meshbench", "2e"),
   ];
-  const groups = groupTags("eu-west-1", tags, "meshbench", (id) => id === "i-held", new Set(["i-gone"]), now);
+  const groups = groupTags(
+    "eu-west-1",
+    tags,
+    "meshbench",
+    (id) => id === "i-held",
+    new Set(["i-gone"]),
+    new Set(["1d"]),
+    now,
+  );
   assert.deepEqual(
-    groups.map(({ name, stack, what, expires, expired }) => ({ name, stack, what, expires, expired })),
+    groups.map(({ name, stack, what, expires, expired, foreign }) => ({
+      name,
+      stack,
+      what,
+      expires,
+      expired,
+      foreign,
+    })),
     [
-      { name: "eu-west-1 a", stack: "a", what: "2 instances, 1 network", expires: past, expired: true },
-      { name: "eu-west-1 b", stack: "b", what: "1 instance", expires: future, expired: false },
+      {
+        name: "eu-west-1 a 1d",
+        stack: "a",
+        what: "2 instances, 1 network",
+        expires: past,
+        expired: true,
+        foreign: false,
+      },
+      { name: "eu-west-1 b 1d", stack: "b", what: "1 instance", expires: future, expired: false, foreign: false },
+      { name: "eu-west-1 a 2e", stack: "a", what: "1 instance", expires: past, expired: true, foreign: true },
     ],
   );
   assert.deepEqual(groups[0]!.resources, ["i-1", "i-2", "vpc-1"]);
 });
 
 test("a guest's labels are in its description, also percent-encoded; others' guests are none of ours", () => {
-  const written = `meshbench: project meshbench, stack hybrid, owner A. Person, expires ${past}`;
-  const labels = { stack: "hybrid", owner: "A. Person", expires: past };
+  const written = `meshbench: project meshbench, stack hybrid, id 1d, owner A. Person, expires ${past}`;
+  const labels = { stack: "hybrid", stackId: "1d", owner: "A. Person", expires: past };
   assert.deepEqual(labelsIn(written, "meshbench"), labels);
   assert.deepEqual(labelsIn(`${encodeURIComponent(written)}%0A`, "meshbench"), labels);
   for (const text of [

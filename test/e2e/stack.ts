@@ -35,6 +35,8 @@ export class TestStack {
   constructor(name: string, config: ConfigInput) {
     this.name = name;
     this.lab = labName(name, checkout);
+    // Remains of a test that was killed are another stack's, and would keep their name.
+    this.labCommand("purge", "--lab", this.lab);
     cpSync(join(checkout, "Pulumi.yaml"), join(this.root, "Pulumi.yaml"));
     symlinkSync(join(checkout, "infra"), join(this.root, "infra"));
     this.configure(config);

@@ -36,6 +36,7 @@ const plain = (value: unknown): unknown => {
 
 /** What each step would print, by the resource's name. Addresses and keys are made up. */
 function stdoutOf(name: string): string {
+  if (name === "stack-id") return JSON.stringify({ id: "0123456789ab", name: "mocked", lab: "mocked-lab" });
   if (name === "operator-key") return JSON.stringify({ private: "PRIVATE-KEY", public: "ssh-ed25519 AAAA test" });
   if (name.endsWith("-password")) return `SECRET-OF-${name}`;
   if (name === "expiry") return "2026-01-02T00:00:00Z";

@@ -111,10 +111,17 @@ async function make(raw: object): Promise<{ nodes: Record<string, any>[]; resour
   const { planNodes } = await import("../../infra/topology.ts");
   const { operatorKey } = await import("../../infra/identity.ts");
   const config = configOf(raw as Record<string, unknown>);
-  const labels = { project: "meshbench", stack: "t", owner: "ada", expires: pulumi.output("2026-01-02T00:00:00Z") };
+  const labels = {
+    project: "meshbench",
+    stack: "t",
+    "stack-id": pulumi.output("0123456789ab"),
+    owner: "ada",
+    expires: pulumi.output("2026-01-02T00:00:00Z"),
+  };
   const nodes = await createSites(config, planNodes(config), {
     lab: "t",
     key: operatorKey("operator-key", "t"),
+    owned: { id: "0123456789ab", name: "t" },
     labels,
   });
   const plain = await Promise.all(

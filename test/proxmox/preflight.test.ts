@@ -48,7 +48,7 @@ async function ask(answers: Answers, site: object = {}): Promise<{ ok: boolean; 
     if (answer instanceof Error) throw answer;
     return answer as T;
   };
-  const checks = await checkProxmoxSites(config, planNodes(config), { stack: "t" }, () => open);
+  const checks = await checkProxmoxSites(config, planNodes(config), { id: "0123456789ab", name: "t" }, () => open);
   return checks.map(({ ok, skipped = false, message }) => ({ ok, skipped, message }));
 }
 
@@ -167,7 +167,9 @@ test("an id that another guest has is refused, the stack's own is none", async (
     { vmId: 900 },
     'meshbench:sites[0].vmId gives home-2 the id 901, which "shop" on pve has',
   );
-  const own = { vmid: 901, name: "t-home-2", tags: "meshbench;site-home;stack-t", node: "pve" };
+  const own = { vmid: 901, name: "t-home-2", tags: "id-0123456789ab;meshbench;site-home;stack-t", node: "pve" };
+  const namesake = { ...own, tags: own.tags.replace("0123456789ab", "ba9876543210") };
+  await fails({ "/cluster/resources": [namesake] }, { vmId: 900 }, "the id 901");
   assert.ok((await ask({ "/cluster/resources": [own] }, { vmId: 900 })).every((c) => c.ok));
 });
 
