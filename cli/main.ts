@@ -7,6 +7,7 @@ import * as doctor from "./doctor.ts";
 import * as leftovers from "./leftovers.ts";
 import * as published from "./published.ts";
 import * as report from "./report.ts";
+import * as ssh from "./ssh.ts";
 import { stackResultFile } from "./stack-output.ts";
 import * as study from "./study.ts";
 
@@ -32,6 +33,7 @@ if (process.argv[2] === "load") {
     .description(description)
     .version(version)
     .showHelpAfterError()
+    .enablePositionalOptions()
     .showSuggestionAfterError();
   compare.register(program, { stackOutput: stackResultFile });
   report.register(program, { stackOutput: stackResultFile });
@@ -39,6 +41,7 @@ if (process.argv[2] === "load") {
   study.register(program);
   doctor.register(program);
   leftovers.register(program);
+  ssh.register(program);
   program
     .command("load")
     .description("prepare, run, verify, clean up a workload against any server (own --help)")

@@ -40,6 +40,8 @@ export function outputs({
       site: n.site,
       roles: n.roles,
       address: n.lanAddress,
+      /** Where other sites, and the operator, reach it; null behind NAT. */
+      publicAddress: n.behindNat ? null : n.publicAddress,
       meshAddress: n.meshAddress,
       facts: n.facts,
     })),
