@@ -15,6 +15,12 @@ import type { Project } from "./project.ts";
 
 export type Settings = Record<string, unknown>;
 
+/** Whether a configured value is encrypted, or holds one that is: `config set --secret --path a.b` makes an object. */
+export const isSecure = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (Object.keys(value).join() === "secure" || Object.values(value).some(isSecure));
+
 function configOf(settings: Settings): Settings {
   return (settings["config"] ?? {}) as Settings;
 }

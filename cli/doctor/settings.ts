@@ -3,11 +3,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { withEnvironment } from "../../infra/config/environment.ts";
 import { configValue } from "../../infra/config/values.ts";
 import { findEngine } from "../../tools/engine.ts";
+import { ToolError } from "../../tools/paths.ts";
 import { openProject } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
-import { mergeSettings, type Settings } from "../../tools/stack-files.ts";
+import { isSecure, mergeSettings, type Settings } from "../../tools/stack-files.ts";
 
 export interface StackSettings {
   /** checkConfig's input. A secret that nobody here can decrypt is a stand-in of its form. */
@@ -65,13 +67,16 @@ function declared(root: string): { namespace: string; defaults: Record<string, u
   };
 }
 
-const isSecure = (value: unknown): boolean =>
-  typeof value === "object" &&
-  value !== null &&
-  (Object.keys(value).join() === "secure" || Object.values(value).some(isSecure));
-
 /** Of the form that the checks ask for, so that they go on to what can be checked. */
 const SEALED: Record<string, string> = { proxmoxToken: "sealed@sealed!sealed=sealed" };
+
+/** Each encrypted part of a value by a stand-in of its form; the rest of an object as it is. */
+function unsealed(key: string, value: unknown): unknown {
+  if (!isSecure(value)) return value;
+  if (Object.keys(value as object).join() === "secure") return SEALED[key] ?? "sealed";
+  const parts = Object.entries(value as object).map(([name, part]): [string, unknown] => [name, unsealed(key, part)]);
+  return Array.isArray(value) ? parts.map(([, part]) => part) : Object.fromEntries(parts);
+}
 
 export async function readSettings(root: string, stack: string): Promise<StackSettings> {
   const { namespace, defaults } = declared(root);
@@ -90,10 +95,10 @@ export async function readSettings(root: string, stack: string): Promise<StackSe
     .filter(([, value]) => value !== undefined);
   const raw = merged.map(([key, value]): [string, unknown] => [
     key,
-    sealed.includes(key) ? (SEALED[key] ?? "sealed") : configValue(key, value),
+    sealed.includes(key) ? unsealed(key, value) : configValue(key, value),
   ]);
   return {
-    raw: Object.fromEntries(raw.filter(([, value]) => value !== undefined)),
+    raw: withEnvironment(Object.fromEntries(raw.filter(([, value]) => value !== undefined)), process.env),
     aws: Object.fromEntries(aws),
     sealed,
   };
@@ -102,10 +107,14 @@ export async function readSettings(root: string, stack: string): Promise<StackSe
 /** Through the engine, which alone knows how; undefined when it is not here or cannot. */
 async function decrypt(root: string, stack: string): Promise<Record<string, unknown> | undefined> {
   if ((await findEngine()).engine === undefined) return undefined;
+  // Another stack's file that cannot be read stops the engine too: what is encrypted then stays unread.
   const { code, stdout } = await runPulumi(["config", "--json", "--show-secrets", "--stack", stack], {
     project: openProject(root),
     stdio: ["ignore", "pipe", "pipe"],
     say: () => {},
+  }).catch((error: unknown) => {
+    if (!(error instanceof ToolError)) throw error;
+    return { code: 1, stdout: "" };
   });
   if (code !== 0) return undefined;
   const values = JSON.parse(stdout) as Record<string, { value?: unknown; objectValue?: unknown }>;

@@ -5,6 +5,7 @@ import { parse, stringify } from "yaml";
 import { checkout } from "../../tools/paths.ts";
 import { openProject, type Project, stateFile } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
+import { isSecure } from "../../tools/stack-files.ts";
 import { type Leg, StudyError } from "./file.ts";
 
 export interface LegOptions {
@@ -105,16 +106,25 @@ async function captured(
   return { code, output: stdout + stderr };
 }
 
+/** What a script's last words look like: "db-1: the server did not start". */
+const SAID = /^[a-z0-9][a-z0-9.-]*: /;
+
 /**
- * Pulumi says the same error several times, and of a failed step first that it failed, then what the step itself said.
+ * The reason out of the engine's output. Of a failed step it prints that it failed, then all that the step printed, to
+ * the next empty line: progress, the reason, and perhaps a log. Scripts begin what they say with the node's name.
  */
-function lastError(output: string): string {
+export function lastError(output: string): string {
   const lines = output.split("\n").map((l) => l.trim());
   const at = lines.findLastIndex((l) => /^(error|benchmark): /.test(l) && !/: update failed$/.test(l));
   if (at < 0) return lines.filter(Boolean).at(-1) ?? "no reason given";
   const said = lines[at]!.replace(/^(error|benchmark): /, "");
-  const reason = /^(Process exited with|exit) status/.test(said) ? lines.slice(at + 1).find(Boolean) : undefined;
-  return reason ?? said;
+  if (!/^(Process exited with|exit) status/.test(said)) return said;
+  const rest = lines.slice(at + 1);
+  const first = rest.findIndex(Boolean);
+  if (first < 0) return said;
+  const end = rest.findIndex((l, i) => i > first && l === "");
+  const printed = rest.slice(first, end < 0 ? undefined : end);
+  return printed.findLast((l) => SAID.test(l)) ?? printed.at(-1) ?? said;
 }
 
 /**
@@ -129,10 +139,9 @@ export function readStackFile(stack: string): Record<string, unknown> {
     existsSync(file)
       ? ((parse(readFileSync(file, "utf8")) as { config?: Record<string, unknown> } | null)?.config ?? {})
       : {};
-  const secret = (value: unknown): boolean => typeof value === "object" && value !== null && "secure" in value;
   return Object.fromEntries(
     Object.entries({ ...read(committed), ...read(copy) })
-      .filter(([key, value]) => /^(meshbench|aws):/.test(key) && !secret(value))
+      .filter(([key, value]) => /^(meshbench|aws):/.test(key) && !isSecure(value))
       .map(([key, value]) => [key.replace(/^meshbench:/, ""), value]),
   );
 }

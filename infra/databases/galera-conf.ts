@@ -75,7 +75,19 @@ export function serverConf(
   const names = new Set(given.map(([k]) => k));
   return [
     "[mysqld]",
-    ...[...settings.filter(([k]) => !names.has(k)), ...given].map(([k, v]) => `${k} = ${v}`),
+    ...[
+      ...settings.filter(([k]) => !names.has(k)),
+      ...given.map(([k, v]): [string, string] => [k, optionValue(v)]),
+    ].map(([k, v]) => `${k} = ${v}`),
     "",
   ].join("\n");
+}
+
+/**
+ * A value as an option file must have it to arrive as it is: outside quotes `#` begins a comment and spaces at the ends
+ * are dropped, and everywhere a backslash escapes what follows. (MariaDB, "Configuring MariaDB with Option Files".)
+ */
+export function optionValue(value: string): string {
+  if (!/[#\\"']|^\s|\s$/.test(value)) return value;
+  return `"${value.replace(/[\\"]/g, "\\$&")}"`;
 }

@@ -223,3 +223,19 @@ test("the command: JSON whose verdict is the exit code; an unknown stack is one 
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /^nope: no such stack; there are [^\n]*local[^\n]*\n$/);
 });
+
+test("a secret set by site is set, though it cannot be decrypted here; a token may come from the environment", async (t) => {
+  const site = (name: string): string =>
+    `{ name: ${name}, kind: proxmox, nodes: 1, endpoint: "https://pve.example.org:8006", address: 192.168.1.40/24, gateway: 192.168.1.1, node: pve }`;
+  const sites = `config:\n  meshbench:operatorCidr: 203.0.113.7/32\n  meshbench:sites: [${site("home")}]\n`;
+  stackYaml("by-site", `${sites}  meshbench:proxmoxToken: { home: { secure: v1:abc } }\n`);
+  const { raw, sealed } = await readSettings(root, "by-site");
+  assert.deepEqual(sealed, ["proxmoxToken"]);
+  assert.deepEqual(raw["proxmoxToken"], { home: "sealed@sealed!sealed=sealed" });
+  const messages = configItems(await readSettings(root, "by-site")).map((i) => i.message);
+  assert.ok(!messages.some((m) => /proxmoxToken is (missing|no API)/.test(m)), messages.join("\n"));
+  stackYaml("by-env", sites);
+  process.env["PROXMOX_VE_API_TOKEN"] = "u@pve!t=secret";
+  t.after(() => delete process.env["PROXMOX_VE_API_TOKEN"]);
+  assert.equal((await readSettings(root, "by-env")).raw["proxmoxToken"], "u@pve!t=secret");
+});

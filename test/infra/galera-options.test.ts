@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { checkGaleraOptions, GALERA_DEFAULTS, parsePeriod } from "../../infra/config/galera-options.ts";
+import { checkGaleraOptions, GALERA_DEFAULTS, GALERA_OPTIONS, parsePeriod } from "../../infra/config/galera-options.ts";
 
 test("what the server uses by itself passes, given or not", () => {
   assert.deepEqual(checkGaleraOptions({}, 0), []);
@@ -51,7 +51,18 @@ const BROKEN: [string, Record<string, string>, string, RegExp][] = [
   ["segment for all nodes", { "gmcast.segment": "1" }, "gmcast.segment", /per site/],
   ["no period", { "evs.suspect_timeout": "5" }, "evs.suspect_timeout", /a period such as/],
   ["no number", { "gcs.fc_factor": "half" }, "gcs.fc_factor", /a number/],
-  ["an option that there is not", { "wsrep.magic": "1" }, "wsrep.magic", /no Galera provider option/],
+  [
+    "an option that there is not",
+    { "wsrep.magic": "1" },
+    "wsrep.magic",
+    /unknown Galera provider option; .*database\.variables/,
+  ],
+  [
+    "a misspelled option",
+    { "gcs.fc_limits": "16" },
+    "gcs.fc_limits",
+    /unknown Galera provider option; expected one of gcs\.fc_debug, gcs\.fc_factor, gcs\.fc_limit, /,
+  ],
   [
     "an option that the topology writes",
     { "gmcast.listen_addr": "tcp://0.0.0.0" },
@@ -79,6 +90,19 @@ test("timeouts must exceed the highest round trip", () => {
   assert.ok(
     checkGaleraOptions(options, 1000).some((p) => p.includes('"evs.suspect_timeout"') && p.includes("1000 ms")),
   );
+});
+
+test("every option that galera-4 26.4 lists is known", () => {
+  assert.equal(GALERA_OPTIONS.length, new Set(GALERA_OPTIONS).size);
+  for (const name of [
+    "evs.auto_evict",
+    "gcache.recover",
+    "pc.ignore_sb",
+    "repl.max_ws_size",
+    "socket.ssl_key",
+    "debug",
+  ])
+    assert.ok(GALERA_OPTIONS.includes(name), name);
 });
 
 test("sizes with a suffix and published settings pass", () => {
