@@ -8,7 +8,6 @@ import { driverSpec } from "./benchmark/spec.ts";
 import type { RunSummary } from "./benchmark/summary.ts";
 import { installScript } from "./benchmark/unit.ts";
 import { type Node, onNode } from "./node.ts";
-import { checkout } from "./paths.ts";
 
 export interface BenchmarkArgs {
   /** One or several; the first makes the tables. */
@@ -105,7 +104,6 @@ export class Benchmark extends pulumi.ComponentResource {
         create: `node ${path}`,
         stdin: pulumi.secret(stdin),
         triggers,
-        dir: checkout,
         logging: "stderr",
         addPreviousOutputInEnv: false,
       },

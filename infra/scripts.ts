@@ -19,18 +19,3 @@ umask_was=$(umask); umask 077; cat > ${target}.new ${heredoc(text)}
 umask "$umask_was"; chmod ${mode} ${target}.new
 if cmp -s ${target}.new ${target}; then rm -f ${target}.new; else mv -f ${target}.new ${target}; changed=1; fi`;
 }
-
-/** Installs what is missing from the node's own Debian sources; silent and instant when nothing is. */
-export function ensurePackages(packages: string[]): string {
-  return `missing=()
-for package in ${packages.join(" ")}; do
-  dpkg-query -W -f='\${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
-done
-if [ \${#missing[@]} -gt 0 ]; then
-  echo "installing \${missing[*]}" >&2
-  export DEBIAN_FRONTEND=noninteractive
-  apt_get() { apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" >/tmp/meshbench-apt.log 2>&1 || { tail -n 5 /tmp/meshbench-apt.log >&2; echo "$(hostname): apt-get could not install \${missing[*]}" >&2; exit 1; }; }
-  apt_get update
-  apt_get install -y --no-install-recommends "\${missing[@]}"
-fi`;
-}

@@ -16,11 +16,10 @@ export function asRoot(
   timeoutSeconds = STEP_TIMEOUT,
 ): { command: string; stdin: string } {
   const text = `set -euo pipefail\n${script}\n`;
-  const step = `${sudo ? "sudo " : ""}timeout -k 10 ${timeoutSeconds} bash -c 'eval "$(head -c ${Buffer.byteLength(text)})"' ${name}`;
-  return {
-    command: `${step} || { e=$?; [ $e -ne 124 ] || echo "${name} did not end within ${timeoutSeconds} s" >&2; exit $e; }`,
-    stdin: text + input,
-  };
+  // One pair of single quotes and nothing outside of them but words: a login shell that is none of the POSIX family (fish,
+  // csh) takes it as it stands. sudo -n: without a password or not at all, since nobody is there to type one.
+  const inner = `timeout -k 10 ${timeoutSeconds} bash -c "eval \\"\\$(head -c ${Buffer.byteLength(text)})\\"" ${name} || { e=$?; [ $e -ne 124 ] || echo "${name} did not end within ${timeoutSeconds} s" >&2; exit $e; }`;
+  return { command: `${sudo ? "sudo -n " : ""}bash -c '${inner}'`, stdin: text + input };
 }
 
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -179,6 +179,9 @@ async function resolve(say: Say): Promise<Engine> {
     env: {
       PATH: path,
       PULUMI_SKIP_UPDATE_CHECK: "true",
+      // The command plugin asks an agent that is named there, and fails every remote step when it is gone. No step needs
+      // one: each has the stack's own key.
+      SSH_AUTH_SOCK: "",
       // The program writes them into the result: where a figure shows, so does what it was measured on.
       MESHBENCH_STAND_INS: [process.env["MESHBENCH_STAND_INS"], ...standIns].filter(Boolean).join(";"),
       // Half of the start of the program and of the stand-ins is compiling the SDK.

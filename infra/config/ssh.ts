@@ -1,13 +1,6 @@
 /** Hosts that already exist: bare metal, or machines of any other origin. */
 import { z } from "zod";
-import { jumpHost, siteCommon } from "./site-common.ts";
-
-const hostKey = z
-  .string()
-  .regex(
-    /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-\S+) [A-Za-z0-9+/=]+$/,
-    'a public host key such as "ssh-ed25519 AAAA...", without a comment',
-  );
+import { hostKey, jumpHost, siteCommon } from "./site-common.ts";
 
 export const sshHost = z.strictObject({
   /** Where SSH answers. */

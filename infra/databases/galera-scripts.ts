@@ -1,5 +1,6 @@
 /** What runs on a database node, as pure text. */
-import { ensurePackages, writeFile } from "../scripts.ts";
+import { ensurePackages } from "../packages.ts";
+import { writeFile } from "../scripts.ts";
 
 export const CONF_PATH = "/etc/mysql/mariadb.conf.d/99-meshbench.cnf";
 

@@ -2,12 +2,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { MeshConfig } from "../config/schema.ts";
 import { type Node, onNode } from "../node.ts";
-import { ensurePackages, writeFile } from "../scripts.ts";
+import { ensurePackages, QUIET_SCRIPT } from "../packages.ts";
+import { writeFile } from "../scripts.ts";
 import { begins, type MeshNode, peersOf, wireguardConf } from "./plan.ts";
 
-/** Prints the public key. The pair survives every later run of the step. */
+/** The first step on every node. Prints the public key. The pair survives every later run of the step. */
 export function keyScript(): string {
-  return `${ensurePackages(["wireguard-tools", "iproute2", "iputils-ping", "iperf3"])}
+  return `${QUIET_SCRIPT}
+${ensurePackages(["wireguard-tools", "iproute2", "iputils-ping", "iperf3"])}
 if ! modprobe -q wireguard 2>/dev/null && [ ! -d /sys/module/wireguard ]; then
   ${ensurePackages(["wireguard-go"]).replaceAll("\n", "\n  ")}
 fi

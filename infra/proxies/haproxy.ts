@@ -4,7 +4,8 @@ import { CONNECTION_HEADROOM, maxThreads } from "../config/check.ts";
 import type { Config } from "../config/schema.ts";
 import type { Database } from "../databases/database.ts";
 import { type Node, onNode } from "../node.ts";
-import { ensurePackages, writeFile } from "../scripts.ts";
+import { ensurePackages } from "../packages.ts";
+import { writeFile } from "../scripts.ts";
 import { CHECK_PROGRAM, CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "./haproxy-conf.ts";
 import { type Proxy, type ProxyFacts, READER_PORT, WRITER_PORT } from "./proxy.ts";
 

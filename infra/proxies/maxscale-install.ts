@@ -1,5 +1,6 @@
 /** How MaxScale gets onto a node: the vendor's repository, a package, or a tree built from source. Bash, pure text. */
-import { ensurePackages, writeFile } from "../scripts.ts";
+import { ensurePackages, installPackage, PACKAGES_FUNCTION } from "../packages.ts";
+import { writeFile } from "../scripts.ts";
 
 /** Where the programs of this proxy stand on the node. */
 export const LIB_DIR = "/usr/local/lib/meshbench";
@@ -57,8 +58,9 @@ if ! dpkg-query -W -f='\${Version}' maxscale 2>/dev/null | grep -q '^${version.r
   setup=$(mktemp); trap 'rm -f "$setup"' EXIT
   curl -fsSL --retry 3 --connect-timeout 10 --max-time 60 -o "$setup" ${REPOSITORY_SETUP} || fail "the vendor's package source cannot be reached; give MaxScale as meshbench:proxy.archive"
   ${ensurePackages(["gnupg", "apt-transport-https"]).replaceAll("\n", "\n  ")}
-  bash "$setup" --mariadb-maxscale-version=${version} --skip-server --skip-tools >&2
-  DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 install -y --allow-downgrades 'maxscale=${version}*' >&2 || fail "MaxScale ${version} is not in the vendor's package source"
+  ${PACKAGES_FUNCTION.replaceAll("\n", "\n  ")}
+  packages bash "$setup" --mariadb-maxscale-version=${version} --skip-server --skip-tools || fail "the vendor's set-up of its package source failed"
+  ${installPackage(`'maxscale=${version}*'`, "--allow-downgrades", `MaxScale ${version} is not in the vendor's package source`)}
 fi
 ${launcher('exec /usr/bin/maxscale "$@"')}`;
 }
@@ -66,7 +68,8 @@ ${launcher('exec /usr/bin/maxscale "$@"')}`;
 function deb(path: string): string {
   return `${ensurePackages(["curl"])}
 if [ "$(dpkg-query -W -f='\${Version}' maxscale 2>/dev/null)" != "$(dpkg-deb -f ${path} Version)" ]; then
-  DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends --allow-downgrades ${path} >&2 || fail "the package of meshbench:proxy.archive could not be installed"
+  ${PACKAGES_FUNCTION.replaceAll("\n", "\n  ")}
+  ${installPackage(path, "--no-install-recommends --allow-downgrades", "the package of meshbench:proxy.archive could not be installed")}
 fi
 ${launcher('exec /usr/bin/maxscale "$@"')}`;
 }

@@ -92,7 +92,6 @@ export class MaxScale extends pulumi.ComponentResource implements Proxy {
         create: "node infra/benchmark/ship.ts",
         stdin: pulumi.secret(input),
         triggers: [file.sha256],
-        dir: checkout,
         logging: "stderr",
         addPreviousOutputInEnv: false,
       },

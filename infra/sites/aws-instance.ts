@@ -13,6 +13,7 @@ import { typeOf } from "./aws-types.ts";
 import { cloudInit } from "./cloud-init.ts";
 import type { SiteContext } from "./context.ts";
 import { guard } from "./guard.ts";
+import { DIAL } from "./reached.ts";
 import { ready } from "./ready.ts";
 
 export interface InstanceArgs {
@@ -91,8 +92,7 @@ export class AwsInstance extends pulumi.ComponentResource {
           // The comment of a key means nothing to SSH. With the instance in it, a new instance behind the old address
           // and key is a changed connection, which runs every step on it again.
           hostKey: `${known.split(" ").slice(0, 2).join(" ")} ${id}`,
-          dialErrorLimit: 20,
-          perDialTimeout: 15,
+          ...DIAL,
         })),
     );
     const waited = ready(

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
+import ssh2 from "ssh2";
 import { ConfigError } from "../config/errors.ts";
 import type { JumpHost } from "../config/site-common.ts";
 import { checkout } from "../paths.ts";
@@ -20,8 +21,14 @@ export function readPrivateKey(path: string, key: string): pulumi.Output<string>
   }
   if (!/PRIVATE KEY-----/.test(text))
     throw new ConfigError([`${key} is "${path}", which holds no private key; name the file without .pub`]);
-  if (/ENCRYPTED/.test(text))
-    throw new ConfigError([`${key} is "${path}", which is encrypted; name a private key file without a passphrase`]);
+  // Whether a key in OpenSSH's own format is encrypted stands inside of it, in base64.
+  const parsed = ssh2.utils.parseKey(text);
+  if (parsed instanceof Error)
+    throw new ConfigError([
+      /encrypted/i.test(parsed.message)
+        ? `${key}: "${path}" is encrypted; expected a private key file without a passphrase (\`ssh-keygen -p -N '' -f COPY\` takes it off a copy)`
+        : `${key}: "${path}" cannot be used (${parsed.message}); expected a private key in OpenSSH's format (\`ssh-keygen -t ed25519\` makes one)`,
+    ]);
   return pulumi.secret(text);
 }
 

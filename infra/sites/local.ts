@@ -5,9 +5,9 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Config } from "../config/schema.ts";
 import type { LocalSite } from "../config/sites.ts";
 import type { Node } from "../node.ts";
-import { checkout } from "../paths.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
+import { DIAL } from "./reached.ts";
 
 /** What `lab node create` prints. */
 interface Created {
@@ -21,7 +21,6 @@ interface Created {
 /** All local sites of a stack share one laboratory: their network, the links between them, and the nodes. */
 export class LocalSites extends pulumi.ComponentResource {
   readonly nodes: Node[];
-  private readonly root = checkout;
 
   constructor(
     sites: LocalSite[],
@@ -86,8 +85,7 @@ export class LocalSites extends pulumi.ComponentResource {
           user: "root",
           privateKey: context.key.privateKey,
           hostKey: created.hostKey,
-          dialErrorLimit: 20,
-          perDialTimeout: 15,
+          ...DIAL,
         }),
       ),
       sudo: false,
@@ -114,7 +112,6 @@ export class LocalSites extends pulumi.ComponentResource {
         delete: `node lab/cli.ts ${command.delete}`,
         stdin: command.stdin,
         triggers: command.triggers,
-        dir: this.root,
         logging: "stderr",
         addPreviousOutputInEnv: false,
       },

@@ -1,5 +1,5 @@
 /** The database directory on a disk of its own: what runs on the node before MariaDB comes. Pure text. */
-import { ensurePackages } from "../scripts.ts";
+import { ensurePackages } from "../packages.ts";
 
 /** The disk's serial number, by which the node finds it whatever bus it is on; Proxmox takes at most 20 characters. */
 export const DATA_SERIAL = "meshbench-data";

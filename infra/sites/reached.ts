@@ -3,7 +3,6 @@
 import { local, type types } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import { type Node, onNode } from "../node.ts";
-import { checkout } from "../paths.ts";
 import type { ProxmoxApi } from "./proxmox-api.ts";
 
 type Connection = pulumi.Output<types.input.remote.ConnectionArgs>;
@@ -16,11 +15,20 @@ export interface Reach {
   privateKey: pulumi.Input<string>;
   proxy: { host: string; port: number; user: string; hostKey: string; privateKey: pulumi.Output<string> } | undefined;
   timeoutSeconds: number;
+  /** Of a host that was there before: known beforehand, or taken when seen first. */
+  hostKey?: string;
+  existing?: { sudo: boolean };
 }
 
 /**
- * Waits for the first login and prints the host key. Runs again when one of `triggers` changes: another machine has
- * another key.
+ * How often and how long the command plugin dials before a step counts as failed. 141 s where packets are dropped, 21 s
+ * where the port is closed: long enough for a server that has many handshakes at once.
+ */
+export const DIAL = { dialErrorLimit: 12, perDialTimeout: 10 };
+
+/**
+ * Waits for the first login and prints the host key. Runs again when one of `triggers` changes - another machine has
+ * another key - and for no other reason: an update, which any changed input is, keeps the key that is pinned.
  */
 export function firstContact(
   reach: Reach,
@@ -29,19 +37,23 @@ export function firstContact(
   opts: pulumi.CustomResourceOptions,
 ): pulumi.Output<string> {
   const input = pulumi.output({ ...reach, verify }).apply((contact) => JSON.stringify(contact));
-  return new local.Command(
+  const contact = new local.Command(
     `${reach.node}-first-contact`,
     {
       create: "node infra/sites/first-contact.ts",
+      update: KEEP_OUTPUT,
       stdin: pulumi.secret(input),
       triggers: pulumi.output(triggers),
-      dir: checkout,
       logging: "stderr",
-      addPreviousOutputInEnv: false,
+      addPreviousOutputInEnv: true,
     },
     opts,
-  ).stdout;
+  );
+  return pulumi.unsecret(contact.stdout);
 }
+
+/** The outcome stays what it was. The plugin hands the last one over in the environment. */
+const KEEP_OUTPUT = `printf %s "$PULUMI_COMMAND_STDOUT"`;
 
 export function connectionOf(reach: Reach, hostKey: pulumi.Input<string>): Connection {
   const { host, port, user, privateKey, proxy } = reach;
@@ -52,8 +64,7 @@ export function connectionOf(reach: Reach, hostKey: pulumi.Input<string>): Conne
       user,
       privateKey,
       hostKey,
-      dialErrorLimit: 20,
-      perDialTimeout: 15,
+      ...DIAL,
       ...(proxy === undefined ? {} : { proxy }),
     }),
   );

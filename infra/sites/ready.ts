@@ -3,7 +3,6 @@
 import { local } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import type { Node } from "../node.ts";
-import { checkout } from "../paths.ts";
 
 /** What a node says of itself. virtualization is systemd-detect-virt's word: amazon, kvm, lxc, systemd-nspawn ... */
 export interface NodeFacts {
@@ -44,7 +43,6 @@ export function ready(
       create: "node infra/sites/wait-ready.ts",
       stdin: pulumi.secret(stdin),
       triggers,
-      dir: checkout,
       logging: "stderr",
       addPreviousOutputInEnv: false,
     },

@@ -10,6 +10,7 @@ import { jumpConnection, readPrivateKey } from "./keys.ts";
 import { connectionOf, firstContact, type Reach } from "./reached.ts";
 import { foundScript, LEAVE_COMMAND } from "./ssh-host.ts";
 
+/** A host that is there answers at once; a minute is for one that restarts. */
 const CONTACT_SECONDS = 60;
 
 export class SshSite extends pulumi.ComponentResource {
@@ -39,11 +40,12 @@ export class SshSite extends pulumi.ComponentResource {
       privateKey: this.privateKey,
       proxy: this.proxy,
       timeoutSeconds: CONTACT_SECONDS,
+      ...(host.hostKey === undefined ? {} : { hostKey: host.hostKey }),
+      existing: { sudo },
     };
-    const hostKey =
-      host.hostKey === undefined
-        ? firstContact(reach, [host.address], undefined, { parent: this })
-        : pulumi.output(host.hostKey);
+    const hostKey = firstContact(reach, [host.address, String(site.port), host.hostKey ?? ""], undefined, {
+      parent: this,
+    });
     const first = connectionOf(reach, hostKey);
     const call = asRoot(`${plan.name}-found`, foundScript(), sudo);
     // Not deleted with anything: the host outlives the stack, and is to be left in order.
@@ -53,7 +55,7 @@ export class SshSite extends pulumi.ComponentResource {
         connection: first,
         create: call.command,
         stdin: call.stdin,
-        delete: `${sudo ? "sudo " : ""}bash -c ${shellQuote(LEAVE_COMMAND)}`,
+        delete: `${sudo ? "sudo -n " : ""}bash -c ${shellQuote(LEAVE_COMMAND)}`,
         triggers: [host.address],
         logging: "stderr",
         addPreviousOutputInEnv: false,

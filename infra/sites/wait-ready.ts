@@ -34,19 +34,19 @@ printf '{"virtualization":"%s","os":"%s","kernel":"%s","cpus":%s,"memoryMb":%s}'
 
 const PERIOD_MS = 2000;
 const SAY_EVERY_MS = 15_000;
+/** Tries, each PERIOD_MS apart. */
+const STRANGER_TRIES = 5;
 
 const { name, connection, sudo, timeoutSeconds } = await readInput<WaitInput>();
 const began = Date.now();
 let deadline = began + timeoutSeconds * 1000;
 let said = began,
+  strangers = 0,
   stage = "SSH does not answer",
   booted = false;
 
 async function attempt(): Promise<string | undefined> {
   const client = await connect(connection);
-  client.on("error", () => {
-    /* seen as a broken run() */
-  });
   try {
     stage = "SSH answers, but the first boot is not over";
     const probe = await run(client, PROBE, sudo);
@@ -82,9 +82,12 @@ async function wait(): Promise<string> {
       const facts = await within(attempt(), deadline - Date.now());
       if (facts !== undefined) return facts;
     } catch (error) {
-      if (error instanceof Fatal || error instanceof HostKeyError) throw error;
-      if (stage.startsWith("SSH does not"))
-        stage = `SSH at ${connection.host} does not answer (${(error as Error).message})`;
+      if (error instanceof Fatal) throw error;
+      // For a moment the address may still be the machine's that had it before.
+      strangers = error instanceof HostKeyError ? strangers + 1 : 0;
+      if (strangers > STRANGER_TRIES)
+        throw new Error(`${name}: ${(error as Error).message}; does somebody else answer there?`);
+      if (stage.startsWith("SSH does not")) stage = `SSH does not answer (${(error as Error).message})`;
     }
     if (Date.now() + PERIOD_MS > deadline)
       throw new Error(

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -181,5 +181,73 @@ test("through a jump host, whose key is pinned beforehand", options, async () =>
   assert.deepEqual(await contact({ proxy }), { code: 0, out: withoutComment(sshd.hostKey), err: "" });
   const other = await contact({ proxy: { ...proxy, hostKey: stranger.publicKey }, timeoutSeconds: 1 });
   assert.deepEqual([other.code, other.out], [1, ""]);
-  assert.match(other.err, /jump host 127\.0\.0\.1: .*host/i);
+  assert.match(other.err, /the jump host 127\.0\.0\.1:\d+ shows another host key than the pinned one; /);
 });
+
+/** Takes connections and says what it is given, after which it is silent. */
+async function port(t: TestContext, says = ""): Promise<number> {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => {});
+    if (says) socket.write(says);
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+const existing = { sudo: false };
+
+test("a port that takes the connection and never speaks is one sentence with host and port", options, async (t) => {
+  const silent = await port(t);
+  // Longer than one dial: its time-out and the end of its socket are two errors.
+  const { code, err } = await contact({ port: silent, timeoutSeconds: 18, existing });
+  assert.equal(code, 1);
+  assert.match(
+    err.trim().split("\n").at(-1)!,
+    new RegExp(
+      `^home-1: no login as \\S+ at 127\\.0\\.0\\.1:${silent} within 18 s \\(127\\.0\\.0\\.1:${silent} takes the connection, but does not speak SSH within 15 s\\); is the host up, are address and port right, and does a firewall let you in\\?$`,
+    ),
+  );
+});
+
+test("what no wait makes better fails at the first try, on a host that was there", options, async () => {
+  const began = Date.now();
+  const pinned = await contact({ hostKey: withoutComment(stranger.publicKey), existing, timeoutSeconds: 60 });
+  assert.match(
+    pinned.err,
+    /^home-1: 127\.0\.0\.1:\d+ shows the host key ssh-ed25519 \S+, and ssh-ed25519 \S+ is pinned; /,
+  );
+  const foreign = await contact({
+    privateKey: readFileSync(stranger.privateKeyFile, "utf8"),
+    existing,
+    timeoutSeconds: 60,
+  });
+  assert.match(foreign.err, /^home-1: 127\.0\.0\.1:\d+ does not let \S+ in with this key; is the site's user right, /);
+  const unknown = await contact({ user: "nobody-by-this-name", existing, timeoutSeconds: 60 });
+  assert.match(unknown.err, /^home-1: 127\.0\.0\.1:\d+ does not let nobody-by-this-name in with this key; /);
+  assert.deepEqual(
+    [pinned, foreign, unknown].map(({ code, out }) => [code, out]),
+    [
+      [1, ""],
+      [1, ""],
+      [1, ""],
+    ],
+  );
+  assert.ok(Date.now() - began < 45_000, "none of the three waited for its 60 s");
+});
+
+test(
+  "the pinned key and a shell that runs commands: taken; sudo that is not there or asks for a password: said",
+  options,
+  async () => {
+    const key = withoutComment(sshd.hostKey);
+    assert.deepEqual(await contact({ hostKey: key, existing }), { code: 0, out: key, err: "" });
+    // root on this machine may have sudo or not; where it has none, the sentence is the one for a user who may not.
+    const { code, err } = await contact({ hostKey: key, existing: { sudo: true } });
+    if (code !== 0)
+      assert.match(
+        err,
+        /^home-1: \S+ on 127\.0\.0\.1 cannot become root by sudo without a password \(.*\); give it NOPASSWD/,
+      );
+  },
+);

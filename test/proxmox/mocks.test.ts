@@ -361,12 +361,12 @@ test("hosts that were there: nothing but steps, a way back, and no deletedWith",
       .filter((r) => r.type.includes("racks") || r.parent === "racks")
       .map((r) => r.name)
       .sort(),
-    ["driver-found", "racks-1-found"],
+    ["driver-first-contact", "driver-found", "racks-1-first-contact", "racks-1-found"],
   );
   const found = resources.find((r) => r.name === "racks-1-found")!;
   assert.equal(
     found.inputs["delete"],
-    "sudo bash -c '[ ! -e /var/lib/meshbench-host/leave ] || bash /var/lib/meshbench-host/leave'",
+    "sudo -n bash -c 'if [ -e /var/lib/meshbench-host/leave ]; then bash /var/lib/meshbench-host/leave; fi'",
   );
   assert.equal(found.options["deletedWith"], "");
   assert.deepEqual(

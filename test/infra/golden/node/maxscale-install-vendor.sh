@@ -2,33 +2,69 @@
 systemctl mask --quiet maxscale.service 2>/dev/null || true
 changed=0
 fail() { echo "$(hostname): $*" >&2; exit 1; }
-missing=()
-for package in curl ca-certificates; do
-  dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-  echo "installing ${missing[*]}" >&2
-  export DEBIAN_FRONTEND=noninteractive
-  apt_get() { apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" >/tmp/meshbench-apt.log 2>&1 || { tail -n 5 /tmp/meshbench-apt.log >&2; echo "$(hostname): apt-get could not install ${missing[*]}" >&2; exit 1; }; }
-  apt_get update
-  apt_get install -y --no-install-recommends "${missing[@]}"
+missing=$(for package in curl ca-certificates; do dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || echo "$package"; done | paste -sd ' ')
+if [ -n "$missing" ]; then
+  echo "installing $missing" >&2
+  packages() {
+    (
+      log=$(mktemp /tmp/meshbench-apt.XXXXXX); trap 'rm -f "$log"' EXIT
+      export DEBIAN_FRONTEND=noninteractive LC_ALL=C
+      flock -w 900 9 || { echo "$(hostname): another step has been working with packages for over 900 s" >&2; exit 1; }
+      deadline=$((SECONDS + 900)); told=0; mended=0
+      until "$@" >"$log" 2>&1 9>&-; do
+        if [ $SECONDS -lt $deadline ] && grep -qE 'Could not get lock|Unable to (lock|acquire)|is another process using it|(is|was) locked by another process' "$log"; then
+          [ $told = 1 ] || echo "$(hostname): waiting for $(sed -nE 's/.*held by process ([0-9]+ \([^)]*\)).*/process \1/p' "$log" | head -n 1 | grep . || echo "somebody else's package work")" >&2
+          told=1; sleep 2
+        elif [ $mended = 0 ] && grep -qE 'dpkg was interrupted|dpkg --configure -a' "$log"; then
+          mended=1; dpkg --configure -a >/dev/null 2>&1 9>&- || true
+        else tail -n 5 "$log" >&2; exit 1; fi
+      done
+    ) 9>/run/lock/meshbench-packages
+  }
+  packages apt-get -q -o DPkg::Lock::Timeout=60 -o Acquire::Retries=3 update && packages apt-get -q -o DPkg::Lock::Timeout=60 -o Acquire::Retries=3 install -y --no-install-recommends $missing || { echo "$(hostname): apt-get could not install $missing" >&2; exit 1; }
 fi
 if ! dpkg-query -W -f='${Version}' maxscale 2>/dev/null | grep -q '^24\.02\.5'; then
   setup=$(mktemp); trap 'rm -f "$setup"' EXIT
   curl -fsSL --retry 3 --connect-timeout 10 --max-time 60 -o "$setup" https://r.mariadb.com/downloads/mariadb_repo_setup || fail "the vendor's package source cannot be reached; give MaxScale as meshbench:proxy.archive"
-  missing=()
-  for package in gnupg apt-transport-https; do
-    dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
-  done
-  if [ ${#missing[@]} -gt 0 ]; then
-    echo "installing ${missing[*]}" >&2
-    export DEBIAN_FRONTEND=noninteractive
-    apt_get() { apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" >/tmp/meshbench-apt.log 2>&1 || { tail -n 5 /tmp/meshbench-apt.log >&2; echo "$(hostname): apt-get could not install ${missing[*]}" >&2; exit 1; }; }
-    apt_get update
-    apt_get install -y --no-install-recommends "${missing[@]}"
+  missing=$(for package in gnupg apt-transport-https; do dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || echo "$package"; done | paste -sd ' ')
+  if [ -n "$missing" ]; then
+    echo "installing $missing" >&2
+    packages() {
+      (
+        log=$(mktemp /tmp/meshbench-apt.XXXXXX); trap 'rm -f "$log"' EXIT
+        export DEBIAN_FRONTEND=noninteractive LC_ALL=C
+        flock -w 900 9 || { echo "$(hostname): another step has been working with packages for over 900 s" >&2; exit 1; }
+        deadline=$((SECONDS + 900)); told=0; mended=0
+        until "$@" >"$log" 2>&1 9>&-; do
+          if [ $SECONDS -lt $deadline ] && grep -qE 'Could not get lock|Unable to (lock|acquire)|is another process using it|(is|was) locked by another process' "$log"; then
+            [ $told = 1 ] || echo "$(hostname): waiting for $(sed -nE 's/.*held by process ([0-9]+ \([^)]*\)).*/process \1/p' "$log" | head -n 1 | grep . || echo "somebody else's package work")" >&2
+            told=1; sleep 2
+          elif [ $mended = 0 ] && grep -qE 'dpkg was interrupted|dpkg --configure -a' "$log"; then
+            mended=1; dpkg --configure -a >/dev/null 2>&1 9>&- || true
+          else tail -n 5 "$log" >&2; exit 1; fi
+        done
+      ) 9>/run/lock/meshbench-packages
+    }
+    packages apt-get -q -o DPkg::Lock::Timeout=60 -o Acquire::Retries=3 update && packages apt-get -q -o DPkg::Lock::Timeout=60 -o Acquire::Retries=3 install -y --no-install-recommends $missing || { echo "$(hostname): apt-get could not install $missing" >&2; exit 1; }
   fi
-  bash "$setup" --mariadb-maxscale-version=24.02.5 --skip-server --skip-tools >&2
-  DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 install -y --allow-downgrades 'maxscale=24.02.5*' >&2 || fail "MaxScale 24.02.5 is not in the vendor's package source"
+  packages() {
+    (
+      log=$(mktemp /tmp/meshbench-apt.XXXXXX); trap 'rm -f "$log"' EXIT
+      export DEBIAN_FRONTEND=noninteractive LC_ALL=C
+      flock -w 900 9 || { echo "$(hostname): another step has been working with packages for over 900 s" >&2; exit 1; }
+      deadline=$((SECONDS + 900)); told=0; mended=0
+      until "$@" >"$log" 2>&1 9>&-; do
+        if [ $SECONDS -lt $deadline ] && grep -qE 'Could not get lock|Unable to (lock|acquire)|is another process using it|(is|was) locked by another process' "$log"; then
+          [ $told = 1 ] || echo "$(hostname): waiting for $(sed -nE 's/.*held by process ([0-9]+ \([^)]*\)).*/process \1/p' "$log" | head -n 1 | grep . || echo "somebody else's package work")" >&2
+          told=1; sleep 2
+        elif [ $mended = 0 ] && grep -qE 'dpkg was interrupted|dpkg --configure -a' "$log"; then
+          mended=1; dpkg --configure -a >/dev/null 2>&1 9>&- || true
+        else tail -n 5 "$log" >&2; exit 1; fi
+      done
+    ) 9>/run/lock/meshbench-packages
+  }
+  packages bash "$setup" --mariadb-maxscale-version=24.02.5 --skip-server --skip-tools || fail "the vendor's set-up of its package source failed"
+  packages apt-get -q -o DPkg::Lock::Timeout=60 -o Acquire::Retries=3 install -y --allow-downgrades 'maxscale=24.02.5*' || fail "MaxScale 24.02.5 is not in the vendor's package source"
 fi
 install -d -m 0755 "$(dirname '/usr/local/lib/meshbench/maxscale')"
 umask_was=$(umask); umask 077; cat > '/usr/local/lib/meshbench/maxscale'.new <<'END_OF_FILE'
