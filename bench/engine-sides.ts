@@ -1,4 +1,5 @@
 /** The two sides of the comparison: command lines for the same work, ours and sysbench's. */
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleLoadEngine } from "../infra/benchmark/bundle.ts";
 import type { BenchServer } from "./engine-servers.ts";
@@ -12,7 +13,8 @@ export type Tables = { tables: number; size: number };
  * The load engine as it is shipped to a driver node: one file. The sources start 0.3 s slower, because Node strips
  * their types each time.
  */
-const { source: PROGRAM } = await bundleLoadEngine(fileURLToPath(new URL("..", import.meta.url)));
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const PROGRAM = join(ROOT, (await bundleLoadEngine(ROOT)).source);
 /**
  * Before the measured time: our engine's code is compiled while it runs, which takes its first seconds (with 1 s,
  * windows of 4 s cost 5 % more CPU than windows of 15 s). sysbench 1.0.20 has no warm-up and needs none.

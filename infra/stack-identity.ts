@@ -33,11 +33,10 @@ export async function stackIdentity(stack: string, root: string): Promise<StackI
       create: SCRIPT,
       environment: { MESHBENCH_STACK: stack, MESHBENCH_LAB: labName(stack, root), MESHBENCH_SLUG: labSlug(stack) },
       interpreter: ["/bin/bash", "-euo", "pipefail", "-c"],
-      dir: checkout,
       logging: "none",
       addPreviousOutputInEnv: false,
     },
-    { ignoreChanges: ["create", "environment", "interpreter", "dir"] },
+    { ignoreChanges: ["create", "environment", "interpreter"] },
   );
   const known = parseKept(await valueOf(made.stdout));
   if (known !== undefined && !pulumi.runtime.isDryRun()) remember(known.id);

@@ -1,6 +1,15 @@
 /** What is shipped to the driver node: the load engine as one file, and the Node runtime that runs it. */
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,7 +18,10 @@ import { createGzip } from "node:zlib";
 import { build } from "esbuild";
 
 export interface Shipment {
-  /** On the operator's machine, gzip-compressed when the name ends in .gz. */
+  /**
+   * On the operator's machine, gzip-compressed when the name ends in .gz. Relative to the checkout where it lies in it:
+   * what a step is told must not depend on where the checkout is.
+   */
   source: string;
   /** On the node; the name carries the content's hash, so what is there is right. */
   target: string;
@@ -51,12 +63,12 @@ export async function bundleLoadEngine(root: string): Promise<Shipment> {
   });
   const text = built.outputFiles[0]!.text;
   const sha256 = createHash("sha256").update(text).digest("hex");
-  const dir = join(root, ".meshbench", "build");
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const source = join(dir, `load-${sha256.slice(0, 12)}.mjs`);
-  if (!existsSync(source)) {
-    writeFileSync(`${source}.${process.pid}`, text);
-    renameSync(`${source}.${process.pid}`, source);
+  const source = join(".meshbench", "build", `load-${sha256.slice(0, 12)}.mjs`),
+    file = join(root, source);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (!existsSync(file)) {
+    writeFileSync(`${file}.${process.pid}`, text);
+    renameSync(`${file}.${process.pid}`, file);
   }
   return { source, target: `${REMOTE_DIR}/load-${sha256.slice(0, 12)}.mjs`, sha256, mode: "0644" };
 }
@@ -66,23 +78,20 @@ export async function nodeRuntime(): Promise<Shipment> {
   const binary = findNode();
   const stat = statSync(binary);
   const key = createHash("sha256").update(`${binary} ${stat.size} ${stat.mtimeMs}`).digest("hex").slice(0, 16);
-  const packed = join(cacheDir(), `node-${key}.gz`),
-    note = `${packed}.sha256`;
-  if (!existsSync(note) || !existsSync(packed)) {
-    mkdirSync(dirname(packed), { recursive: true });
-    const temporary = `${packed}.${process.pid}`;
-    await pipeline(
-      createReadStream(binary),
-      createGzip({ level: 1 }),
-      (await import("node:fs")).createWriteStream(temporary),
-    );
+  // Which content this binary has is noted once; the packed file is named by that, the same for every checkout.
+  const note = join(cacheDir(), `node-${key}.sha256`);
+  const packedOf = (sum: string): string => join(cacheDir(), `node-${sum.slice(0, 12)}.gz`);
+  if (!existsSync(note) || !existsSync(packedOf(readFileSync(note, "utf8")))) {
+    mkdirSync(cacheDir(), { recursive: true });
+    const temporary = join(cacheDir(), `node-${key}.${process.pid}`);
+    await pipeline(createReadStream(binary), createGzip({ level: 1 }), createWriteStream(temporary));
     const sum = await sha256File(binary);
-    renameSync(temporary, packed);
+    renameSync(temporary, packedOf(sum));
     writeFileSync(`${note}.${process.pid}`, sum);
     renameSync(`${note}.${process.pid}`, note);
   }
   const sha256 = readFileSync(note, "utf8");
-  return { source: packed, target: `${REMOTE_DIR}/node-${sha256.slice(0, 12)}`, sha256, mode: "0755" };
+  return { source: packedOf(sha256), target: `${REMOTE_DIR}/node-${sha256.slice(0, 12)}`, sha256, mode: "0755" };
 }
 
 function findNode(): string {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { REMOTE_DIR, type Shipment } from "../benchmark/bundle.ts";
 import type { ProxyConfig } from "../config/schema.ts";
@@ -31,7 +31,9 @@ export function kindOf(archive: Archive): "deb" | "tree" | undefined {
 /** The name on the node carries the content's hash, so that what is there is right. */
 export function archiveShipment(archive: Archive, root: string): Shipment {
   return {
-    source: localPath(archive.path, root),
+    source: relative(root, localPath(archive.path, root)).startsWith("..")
+      ? localPath(archive.path, root)
+      : relative(root, localPath(archive.path, root)),
     target: `${REMOTE_DIR}/maxscale-${archive.sha256.slice(0, 12)}${kindOf(archive) === "deb" ? ".deb" : ".tar.zst"}`,
     sha256: archive.sha256,
     mode: "0644",

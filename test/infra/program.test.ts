@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { checkout } from "../../tools/paths.ts";
 import { golden } from "./golden.ts";
 import type { Mocked, Registered } from "./mocked.ts";
 
@@ -49,6 +50,11 @@ test("every resource with its parent and what it waits for", () => {
       `${r.parent === "" ? "" : `${r.parent} > `}${r.name}: ${r.type}${r.dependsOn.length === 0 ? "" : `\n  after ${r.dependsOn.join(", ")}`}`,
   );
   golden("resources.txt", lines.sort().join("\n"));
+});
+
+test("no input of a resource says where the checkout is: from another folder nothing runs again", () => {
+  for (const { name, inputs } of program(TWO).resources)
+    assert.ok(!JSON.stringify(inputs).includes(checkout), `${name}: ${JSON.stringify(inputs).slice(0, 300)}`);
 });
 
 test("the first node is founded before any other joins, the others come in one by one, settings go from node to node", () => {
