@@ -3,7 +3,6 @@
  * Both are versioned; a reader accepts every version up to its own. Times are milliseconds unless the name says
  * otherwise.
  */
-import { isIP } from "node:net";
 import { z } from "zod";
 
 /** Raised when a field changes meaning or disappears; new optional fields do not raise it. */
@@ -32,45 +31,36 @@ export const endpointSchema = z.strictObject({
   name,
   host: z.string().min(1),
   port: z.number().int().min(1).max(65535),
+  /** In place of host and port. MySQL: the socket's path; PostgreSQL: the directory that it lies in. */
+  socket: z.string().startsWith("/").optional(),
   role: z.enum(["any", "primary", "replica", "proxy"]).default("any"),
 });
 
-export const targetSchema = z
-  .strictObject({
-    driver: z.enum(["mysql", "postgres"]),
-    endpoints: z.array(endpointSchema).min(1),
-    policy: z.enum(["round-robin", "random", "first-alive", "read-write-split"]).default("round-robin"),
-    database: z.string().min(1).default("sbtest"),
-    user: z.string().min(1),
-    /**
-     * Secrets never stand in a spec: the password is read from this file (mode 0600), or from MESHBENCH_DB_PASSWORD.
-     */
-    passwordFile: z.string().optional(),
-    tls: z
-      .strictObject({ mode: z.enum(["off", "require", "verify"]), caFile: z.string().optional() })
-      .default({ mode: "off" }),
-    /**
-     * never; random: before an event with the chance that sysbench 0.5's reconnect-mode=random gives; N: every N
-     * events.
-     */
-    reconnect: z.union([z.enum(["never", "random"]), count]).default("never"),
-    /** New connections per second over all workers; 0 is no limit. */
-    connectRate: z.number().nonnegative().default(0),
-    connectTimeoutMs: count.default(10_000),
-    statementTimeoutMs: count.default(30_000),
-    /** sysbench's --db-ps-mode. */
-    preparedStatements: z.enum(["auto", "disable"]).default("auto"),
-  })
-  .superRefine(({ tls, endpoints }, refinement) => {
-    const address = tls.mode === "verify" ? endpoints.find(({ host }) => isIP(host) !== 0) : undefined;
-    // mysql2 and pg give TLS a name to compare only where the host is one.
-    if (address !== undefined)
-      refinement.addIssue({
-        code: "custom",
-        path: ["tls", "mode"],
-        message: `verify needs the server's name as its certificate has it, the host is the address ${address.host}`,
-      });
-  });
+export const targetSchema = z.strictObject({
+  driver: z.enum(["mysql", "postgres"]),
+  endpoints: z.array(endpointSchema).min(1),
+  policy: z.enum(["round-robin", "random", "first-alive", "read-write-split"]).default("round-robin"),
+  database: z.string().min(1).default("sbtest"),
+  user: z.string().min(1),
+  /**
+   * Secrets never stand in a spec: the password is read from this file (mode 0600), or from MESHBENCH_DB_PASSWORD.
+   */
+  passwordFile: z.string().optional(),
+  tls: z
+    .strictObject({ mode: z.enum(["off", "require", "verify"]), caFile: z.string().optional() })
+    .default({ mode: "off" }),
+  /**
+   * never; random: before an event with the chance that sysbench 0.5's reconnect-mode=random gives; N: every N
+   * events.
+   */
+  reconnect: z.union([z.enum(["never", "random"]), count]).default("never"),
+  /** New connections per second over all workers; 0 is no limit. */
+  connectRate: z.number().nonnegative().default(0),
+  connectTimeoutMs: count.default(10_000),
+  statementTimeoutMs: count.default(30_000),
+  /** sysbench's --db-ps-mode. */
+  preparedStatements: z.enum(["auto", "disable"]).default("auto"),
+});
 
 /** Options of a workload by sysbench's names (underscored); which exist and their defaults: workloads/sysbench. */
 export const optionsSchema = z.record(z.string(), z.union([z.number(), z.string(), z.boolean()]));
@@ -83,6 +73,8 @@ export const dataSchema = z.strictObject({
   /** Connections that load at once. */
   threads: count.default(4),
   method: z.enum(["auto", "load-data", "copy", "insert"]).default("auto"),
+  /** MySQL: whether the load may set local_infile=ON on the server for as long as it goes on. Absent: keep. */
+  localInfile: z.enum(["keep", "set"]).optional(),
 });
 
 export const stepSchema = z.strictObject({
@@ -109,6 +101,7 @@ export const observedNodeSchema = z.strictObject({
   name,
   host: z.string(),
   port: z.number().int(),
+  socket: z.string().startsWith("/").optional(),
   site: z.string().optional(),
 });
 

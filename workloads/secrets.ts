@@ -31,5 +31,6 @@ export function readPassword(
       `target.passwordFile: ${file} has mode ${mode.toString(8).padStart(4, "0")}, others can read it: it must be 0600 or stricter`,
     );
   }
-  return text.split(/\r?\n/, 1)[0] ?? "";
+  // An editor's byte order mark is no part of the password.
+  return text.replace(/^\uFEFF/, "").split(/\r?\n/, 1)[0] ?? "";
 }

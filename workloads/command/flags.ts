@@ -4,8 +4,11 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import type { RunSpec, RunSpecInput } from "../contract.ts";
 import { explain, runSpecSchema } from "../contract.ts";
+import type { Address } from "../drivers/address.ts";
 import { workload, workloads } from "../sysbench/index.ts";
 import { OPTIONS, suggestion, TABLE_OPTIONS } from "../sysbench/options.ts";
+import type { ParsedUrl } from "./url.ts";
+import { parseUrl } from "./url.ts";
 
 export interface Flags {
   spec?: string;
@@ -34,6 +37,7 @@ export interface Flags {
   passwordFile?: string;
   loadThreads?: string;
   method?: string;
+  localInfile?: string;
   workers?: string;
   runId?: string;
   consistency?: boolean;
@@ -52,7 +56,7 @@ export function addFlags(command: Command): Command {
     )
     .option(
       "--url <url>",
-      "mysql://user@host:port/database or postgres://...; may be given several times; ?role=primary|replica|proxy",
+      "mysql://user@host:port/database or postgres://...; may be given several times; parameters: role=primary|replica|proxy, socket=<path>, sslmode=disable|require|verify-full, sslrootcert=<file>",
       collect,
     )
     .option("--password-file <file>", "file (mode 0600) with the password; else MESHBENCH_DB_PASSWORD")
@@ -102,6 +106,12 @@ export function addFlags(command: Command): Command {
         .choices(["auto", "load-data", "copy", "insert"])
         .default("auto"),
     )
+    .addOption(
+      new Option(
+        "--local-infile <mode>",
+        "prepare on MySQL: set turns the server's local_infile on while the load goes on, where the account may",
+      ).choices(["keep", "set"]),
+    )
     .option("--workers <n>", "threads of the load engine; default: as many as the cores and connections are worth")
     .option("--run-id <id>", "name of the run in the result");
 }
@@ -137,7 +147,7 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
       driver: first.driver,
       user: first.user,
       database: first.database,
-      endpoints: targets.map(({ host, port, role }, i) => ({ name: `endpoint-${i + 1}`, host, port, role })),
+      endpoints: targets.map((target, i) => ({ ...addressOf(target, i), role: target.role })),
       policy: flags.policy as RunSpec["target"]["policy"],
       reconnect:
         flags.reconnect === "never" || flags.reconnect === "random"
@@ -146,19 +156,18 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
       connectRate: number(flags.connectRate, "--connect-rate"),
       statementTimeoutMs: number(flags.statementTimeout, "--statement-timeout"),
       preparedStatements: flags.dbPsMode as "auto" | "disable",
-      tls: { mode: flags.tls as "off", ...(flags.tlsCa === undefined ? {} : { caFile: flags.tlsCa }) },
+      tls: tlsOf(flags, targets, changed),
       ...(flags.passwordFile === undefined ? {} : { passwordFile: flags.passwordFile }),
     },
     // Their own counters before and after each window; a proxy would answer for one node or another.
-    observe: targets.flatMap(({ host, port, role }, i) =>
-      role === "proxy" ? [] : [{ name: `endpoint-${i + 1}`, host, port }],
-    ),
+    observe: targets.flatMap((target, i) => (target.role === "proxy" ? [] : [addressOf(target, i)])),
     data: {
       tables: number(flags.tables, "--tables"),
       tableSize: number(flags.tableSize, "--table-size"),
       options: data,
       threads: number(flags.loadThreads, "--load-threads"),
       method: flags.method as "auto",
+      ...(flags.localInfile === undefined ? {} : { localInfile: flags.localInfile as "keep" }),
     },
     steps: (flags.workload ?? ["oltp_read_write"]).flatMap((name) => {
       workload(name, "--workload");
@@ -177,6 +186,29 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
     }),
   } satisfies RunSpecInput;
   return parse(input);
+}
+
+function addressOf({ host, port, socket }: ParsedUrl, index: number): Address & { name: string } {
+  return { name: `endpoint-${index + 1}`, host, port, ...(socket === undefined ? {} : { socket }) };
+}
+
+/** TLS is one thing for all endpoints: from the flags, or from parameters of the URLs. */
+function tlsOf(
+  flags: Flags,
+  targets: ParsedUrl[],
+  changed: (name: keyof Flags) => boolean,
+): NonNullable<RunSpecInput["target"]["tls"]> {
+  const first = targets[0]?.tls;
+  if (targets.some(({ tls }) => tls?.mode !== first?.mode || tls?.caFile !== first?.caFile))
+    throw new Error("--url: sslmode and its certificate differ; expected the same in all of them");
+  if (first !== undefined) {
+    if (changed("tls") || changed("tlsCa"))
+      throw new Error("--tls: given beside a URL's sslmode; expected one of the two");
+    return first;
+  }
+  if (flags.tlsCa !== undefined && flags.tls !== "verify")
+    throw new Error(`--tls-ca: given with --tls ${flags.tls}; expected --tls verify with it`);
+  return { mode: flags.tls as "off", ...(flags.tlsCa === undefined ? {} : { caFile: flags.tlsCa }) };
 }
 
 function fromFile(flags: Flags, changed: (name: keyof Flags) => boolean): RunSpec {
@@ -208,49 +240,6 @@ function parse(input: unknown): RunSpec {
   const parsed = runSpecSchema.safeParse(input);
   if (!parsed.success) throw new Error(explain(parsed.error, input));
   return parsed.data;
-}
-
-interface ParsedUrl {
-  driver: "mysql" | "postgres";
-  user: string;
-  host: string;
-  port: number;
-  database: string;
-  role: "any" | "primary" | "replica" | "proxy";
-}
-
-const ROLES = ["any", "primary", "replica", "proxy"];
-
-/** mysql://user@host:port/database?role=proxy. A password in it is refused: it would stand in the process list. */
-export function parseUrl(text: string): ParsedUrl {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw new Error("--url: got something that is no URL; mysql://user@host:port/database is what is meant");
-  }
-  if (url.password !== "")
-    throw new Error(
-      "--url: a password in it could be read in the process list: give it in MESHBENCH_DB_PASSWORD or --password-file",
-    );
-  const scheme = url.protocol.replace(/:$/, "");
-  const driver = ["mysql", "mariadb"].includes(scheme)
-    ? "mysql"
-    : ["postgres", "postgresql", "cockroachdb"].includes(scheme)
-      ? "postgres"
-      : null;
-  if (driver === null) throw new Error(`--url: got ${scheme}://, mysql:// or postgres:// is allowed`);
-  if (url.username === "") throw new Error("--url: the user is missing: mysql://user@host:port/database");
-  const role = url.searchParams.get("role") ?? "any";
-  if (!ROLES.includes(role)) throw new Error(`--url: got role=${role}, one of ${ROLES.join(", ")} is allowed`);
-  return {
-    driver,
-    user: decodeURIComponent(url.username),
-    host: url.hostname.replace(/^\[(.*)\]$/, "$1") || "127.0.0.1",
-    port: url.port === "" ? (driver === "mysql" ? 3306 : 5432) : Number(url.port),
-    database: decodeURIComponent(url.pathname.replace(/^\//, "")) || "sbtest",
-    role: role as ParsedUrl["role"],
-  };
 }
 
 function splitOptions(pairs: string[]): { data: Record<string, string>; run: Record<string, string> } {
