@@ -39,11 +39,11 @@ export interface EngineRun {
 
 export async function runEngine(
   spec: RunSpec,
-  options: { signal?: AbortSignal; out?: string; entry?: URL; onLine?(line: string): void } = {},
+  options: { signal?: AbortSignal; out?: string; entry?: URL; password?: string; onLine?(line: string): void } = {},
 ): Promise<EngineRun> {
   const lines: string[] = [];
   const result = await run(spec, {
-    password: PASSWORD,
+    password: options.password ?? PASSWORD,
     entry: options.entry ?? CLI,
     signal: options.signal ?? new AbortController().signal,
     out: options.out,

@@ -154,8 +154,8 @@ export class Mariadb {
   status(like = "%"): Map<string, number> {
     return new Map(
       this.sql(`SHOW GLOBAL STATUS LIKE '${like}'`)
-        .trim()
         .split("\n")
+        .filter((line) => line !== "")
         .map((line) => line.split("\t"))
         .map(([name, value]) => [name ?? "", Number(value)]),
     );

@@ -21,6 +21,8 @@ export type PostgresServer = {
   /** As superuser, over the socket, which asks for no password. */
   admin(sql: string): Promise<Record<string, unknown>[]>;
   pid: number;
+  /** The directory of its socket. */
+  socket: string;
   version: string;
   stop(): Promise<void>;
 };
@@ -118,7 +120,17 @@ export async function startPostgres(
     await admin(`CREATE ROLE ${user} LOGIN PASSWORD '${password}'`, "postgres");
     await admin(`CREATE DATABASE sbtest OWNER ${user}`, "postgres");
     const version = String((await admin("SHOW server_version"))[0]?.["server_version"]);
-    return { port, user, password, database: "sbtest", admin: (sql) => admin(sql), pid: child.pid!, version, stop };
+    return {
+      port,
+      user,
+      password,
+      database: "sbtest",
+      admin: (sql) => admin(sql),
+      pid: child.pid!,
+      socket: directory,
+      version,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

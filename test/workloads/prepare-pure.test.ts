@@ -225,7 +225,11 @@ test("data goes through a primary before any, a proxy and a replica", () => {
 
 test("errors become one line that says what to do", () => {
   const line = (error: object): string =>
-    describeError(Object.assign(new Error("m"), error), { host: "h", port: 2 }, { user: "u", database: "d" });
+    describeError(
+      Object.assign(new Error("m"), error),
+      { host: "h", port: 2 },
+      { user: "u", database: "d", tls: { mode: "off" } },
+    );
   assert.match(line({ errno: 1114, code: "ER_RECORD_FILE_FULL" }), /h:2: no space left for the data \(1114/);
   assert.match(line({ code: "53100" }), /no space left/);
   assert.match(line({ errno: 1045 }), /refuses user "u" with this password/);

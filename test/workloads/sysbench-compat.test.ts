@@ -10,6 +10,7 @@ import { run } from "../../workloads/engine/run.ts";
 import { cleanup, prepare } from "../../workloads/prepare/index.ts";
 import { ensurePackages } from "../support/debian.ts";
 import { Mariadb, PASSWORD, USER } from "../support/mariadb.ts";
+import { Mysql, mysqlRoot } from "../support/mysql.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 import { postgresBinaries, startPostgres } from "../support/postgres.ts";
 
@@ -29,8 +30,18 @@ const binaries = await postgresBinaries();
 const MOVED_BY_CHANCE: Record<string, RegExp> = {
   select_random_points: /^Handler_(read_|icp_|tmp_)|^Sort|^Rows/,
   select_random_ranges: /^Handler_(read_|icp_|tmp_)/,
-  oltp_delete: /^Handler_(delete|update|read_)/,
+  // MySQL counts a commit where a row was changed.
+  oltp_delete: /^Handler_(delete|update|read_|commit|prepare)/,
 };
+
+/**
+ * Never the same twice: with the seed of an earlier run on the same tables an update writes the text that is there, and
+ * MySQL counts no change then. (By default sysbench takes the second in which it starts.)
+ */
+const nextSeed = (
+  (last) => () =>
+    ++last
+)(1000);
 
 type Counters = Map<string, number>;
 
@@ -64,6 +75,7 @@ async function makeTables(workload: string, to: RunSpecInput["target"]): Promise
 async function ours(workload: string, to: RunSpecInput["target"], events: number): Promise<void> {
   const spec = runSpecSchema.parse({
     runId: "t",
+    seed: nextSeed(),
     target: to,
     data: { tables: TABLES, tableSize: SIZE },
     workers: 1,
@@ -87,6 +99,7 @@ async function sysbench(workload: string, connection: string[], events: number):
       ...connection,
       "--threads=1",
       `--events=${events}`,
+      `--rand-seed=${nextSeed()}`,
       "--time=0",
       ...(workload === "bulk_insert" ? [] : [`--tables=${TABLES}`, `--table-size=${SIZE}`]),
       "run",
@@ -96,10 +109,21 @@ async function sysbench(workload: string, connection: string[], events: number):
   assert.equal(ran.status, 0, ran.stdout + ran.stderr);
 }
 
-describe("sysbench's work on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${packages.reason}` }, () => {
-  let server: Mariadb;
+const root = await mysqlRoot();
+const mysqlReason = !packages.ok ? packages.reason : !root.ok ? root.reason : undefined;
+describe("sysbench's work on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${packages.reason}` }, () =>
+  compareOn(() => Mariadb.start()),
+);
+describe(
+  `sysbench's work on MySQL${root.ok ? ` ${root.version}` : ""}`,
+  { skip: mysqlReason === undefined ? false : `SKIPPED: no MySQL to test with: ${mysqlReason}` },
+  () => compareOn(() => Mysql.start(root.ok ? root.root : "")),
+);
+
+function compareOn(startServer: () => Promise<Mariadb | Mysql>): void {
+  let server: Mariadb | Mysql;
   before(async () => {
-    server = await Mariadb.start();
+    server = await startServer();
     process.env["MESHBENCH_DB_PASSWORD"] = PASSWORD;
   });
   after(() => server?.stop());
@@ -153,7 +177,7 @@ describe("sysbench's work on MariaDB", { skip: packages.ok ? false : `SKIPPED: $
       );
     });
   }
-});
+}
 
 const reason = !binaries.ok ? binaries.reason : !packages.ok ? packages.reason : undefined;
 describe("sysbench's work on PostgreSQL", { skip: reason === undefined ? false : `SKIPPED: ${reason}` }, () => {

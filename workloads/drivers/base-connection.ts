@@ -24,8 +24,13 @@ export abstract class BaseConnection implements Connection {
   }
 
   async prepare(specs: readonly StatementSpec[]): Promise<Statement[]> {
-    if (this.#emulate) return specs.map((spec) => new TextStatement(spec, (sql) => this.query(sql)));
+    if (this.#emulate) return specs.map((spec) => this.textStatement(spec));
     return this.prepareOnServer(specs);
+  }
+
+  /** For a statement that is not prepared. */
+  protected textStatement(spec: StatementSpec): Statement {
+    return new TextStatement(spec, (sql) => this.query(sql));
   }
 
   close(): Promise<void> {

@@ -137,6 +137,8 @@ export interface ConnectOptions {
 export interface Driver {
   readonly name: "mysql" | "postgres" | "null";
   readonly library: { name: string; version: string };
+  /** Statements that every session begins with, for the result. */
+  readonly sessionSetup: readonly string[];
   /**
    * True where a write on an existing row must report 1 affected row when the data are whole. On PostgreSQL a row that
    * another transaction has just replaced reports 0, so a 0 there is no mismatch.

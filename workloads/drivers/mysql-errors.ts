@@ -2,6 +2,7 @@
 
 import type { ErrorAction } from "./driver.ts";
 import { DriverError } from "./driver.ts";
+import { messageOf } from "./messages.ts";
 
 /**
  * Conflicts with other sessions, after which the same event can succeed at once. sysbench's --mysql-ignore-errors
@@ -37,6 +38,12 @@ const RECONNECT = new Set([
  */
 const ROLLED_BACK = new Set(["1213"]);
 
+/**
+ * ER_UNSUPPORTED_PS: MySQL can't prepare BEGIN, for one. sysbench sends such a statement as text, whatever
+ * --db-ps-mode says.
+ */
+export const UNPREPARABLE = 1295;
+
 export function serverError(code: number, message: string): DriverError {
   const name = String(code);
   const action: ErrorAction = RESTART.has(name) ? "restart" : RECONNECT.has(name) ? "reconnect" : "retry";
@@ -46,8 +53,9 @@ export function serverError(code: number, message: string): DriverError {
 /** An error of the client library or of the system: a numeric server code where it has one, else the system's. */
 export function clientError(error: unknown): DriverError {
   if (error instanceof DriverError) return error;
-  const { errno, code, message } = error as { errno?: number; code?: string; message?: string };
-  if (typeof errno === "number" && errno >= 1000) return serverError(errno, message ?? "server error");
+  const { errno, code } = error as { errno?: number; code?: string };
+  const message = messageOf(error);
+  if (typeof errno === "number" && errno >= 1000) return serverError(errno, message || "server error");
   const name = code === "PROTOCOL_CONNECTION_LOST" ? "2013" : (code ?? "connection-lost");
-  return new DriverError(name, message ?? name, "reconnect");
+  return new DriverError(name, message || name, "reconnect");
 }

@@ -5,7 +5,7 @@ import { DriverError } from "./driver.ts";
 import { FastConnection } from "./fast-connection.ts";
 import type { ColumnType } from "./mysql-decode.ts";
 import { decodeAnswer, decodePrepares } from "./mysql-decode.ts";
-import { clientError, serverError } from "./mysql-errors.ts";
+import { clientError, serverError, UNPREPARABLE } from "./mysql-errors.ts";
 import { ExecutePacket, preparePacket, QUIT, queryPacket } from "./mysql-packets.ts";
 import type { AnswerFormat, AnswerSink } from "./mysql-reader.ts";
 import { AnswerReader } from "./mysql-reader.ts";
@@ -13,6 +13,8 @@ import type { OwnSocket } from "./own-socket.ts";
 
 /** Prepares that are sent together; a proxy gets them one by one, because it passes each on to several servers. */
 const PREPARES_AT_ONCE = 32;
+/** In place of the identifier of a statement that the server can't prepare; the servers' own start at 1. */
+const UNPREPARED = 0;
 
 export class MysqlFastConnection extends FastConnection<Preparing> implements AnswerSink {
   protected readonly farewell = QUIT;
@@ -45,11 +47,14 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
       const ids = await this.#prepareSome(some);
       const types = decodePrepares(Buffer.concat(this.capture), this.#format);
       this.capture = null;
-      some.forEach((spec, i) =>
+      some.forEach((spec, i) => {
+        const id = ids[i] as number;
         statements.push(
-          new FastStatement(spec, new ExecutePacket(ids[i] as number, spec, this.#alwaysTypes), types[i] ?? [], this),
-        ),
-      );
+          id === UNPREPARED
+            ? this.textStatement(spec)
+            : new FastStatement(spec, new ExecutePacket(id, spec, this.#alwaysTypes), types[i] ?? [], this),
+        );
+      });
     }
     return statements;
   }
@@ -63,6 +68,17 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
     });
   }
 
+  protected override textStatement(spec: StatementSpec): Statement {
+    return spec.params.length === 0 ? new FixedText(spec, this) : super.textStatement(spec);
+  }
+
+  /** @internal sent by a statement of this connection */
+  runText(packet: Uint8Array): void {
+    this.#running = null;
+    this.#reader.expectAnswer();
+    this.socket.send(packet);
+  }
+
   /** @internal sent by a statement of this connection */
   run(statement: FastStatement): void {
     this.#running = statement;
@@ -71,9 +87,7 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
   }
 
   query(sql: string | Uint8Array): void {
-    this.#running = null;
-    this.#reader.expectAnswer();
-    this.socket.send(queryPacket(sql));
+    this.runText(queryPacket(sql));
   }
 
   takeRows(): Value[][] | null {
@@ -103,7 +117,8 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
       this.capture = null;
       return this.listener.failed(error);
     }
-    preparing.failure ??= error;
+    if (code === UNPREPARABLE) preparing.ids.push(UNPREPARED);
+    else preparing.failure ??= error;
     this.#prepareAnswered(preparing);
   }
 
@@ -143,6 +158,31 @@ interface Preparing {
   left: number;
   resolve(ids: number[]): void;
   reject(error: DriverError): void;
+}
+
+/** A text without parameters: the packet is made once. */
+class FixedText implements Statement {
+  readonly spec: StatementSpec;
+  readonly #packet: Uint8Array;
+  readonly #connection: MysqlFastConnection;
+
+  constructor(spec: StatementSpec, connection: MysqlFastConnection) {
+    this.spec = spec;
+    this.#packet = queryPacket(spec.sql);
+    this.#connection = connection;
+  }
+
+  setInt(index: number): void {
+    throw new RangeError(`"${this.spec.sql}" has no parameter ${index}`);
+  }
+
+  bytes(index: number): Uint8Array {
+    throw new RangeError(`"${this.spec.sql}" has no parameter ${index}`);
+  }
+
+  execute(): void {
+    this.#connection.runText(this.#packet);
+  }
 }
 
 class FastStatement implements Statement {

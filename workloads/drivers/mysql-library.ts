@@ -8,7 +8,7 @@ import type { Endpoint } from "../contract.ts";
 import type { ConnectOptions, Statement, StatementSpec, Value } from "./driver.ts";
 import { DriverError } from "./driver.ts";
 import { LibraryConnection } from "./library-connection.ts";
-import { clientError } from "./mysql-errors.ts";
+import { clientError, UNPREPARABLE } from "./mysql-errors.ts";
 import { ValuesStatement } from "./values-statement.ts";
 
 type Callback = (error: unknown, answer: unknown) => void;
@@ -32,13 +32,15 @@ export class MysqlLibraryConnection extends LibraryConnection {
   protected async prepareOnServer(specs: readonly StatementSpec[]): Promise<Statement[]> {
     const statements: Statement[] = [];
     for (const spec of specs) {
-      const info = await new Promise<PrepareStatementInfo>((resolve, reject) => {
+      const info = await new Promise<PrepareStatementInfo | null>((resolve, reject) => {
         if (this.ended) return reject(new DriverError("2006", "the connection is closed", "reconnect"));
-        this.#library.prepare(spec.sql, (error, statement) =>
-          error ? reject(clientError(error)) : resolve(statement),
-        );
+        this.#library.prepare(spec.sql, (error, statement) => {
+          if (!error) return resolve(statement);
+          if (error.errno === UNPREPARABLE) return resolve(null);
+          reject(clientError(error));
+        });
       });
-      statements.push(new LibraryStatement(spec, info, this));
+      statements.push(info === null ? this.textStatement(spec) : new LibraryStatement(spec, info, this));
     }
     return statements;
   }

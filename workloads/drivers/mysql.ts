@@ -4,15 +4,16 @@
  * TLS, or a server without the protocol that the codec knows, stays with mysql2's own execute; `path` says which one
  * runs.
  */
-import { readFileSync } from "node:fs";
 import type { ConnectionOptions, Connection as LibraryConnection } from "mysql2";
 import mysql from "mysql2";
 import type { Endpoint } from "../contract.ts";
+import { netAddress } from "./address.ts";
 import type { Connection, ConnectOptions, Driver } from "./driver.ts";
 import { DriverError } from "./driver.ts";
 import { clientError } from "./mysql-errors.ts";
 import { MysqlFastConnection } from "./mysql-fast.ts";
 import { MysqlLibraryConnection } from "./mysql-library.ts";
+import { mysqlSettings, SESSION_SETUP } from "./mysql-settings.ts";
 import { MysqlSocket } from "./mysql-socket.ts";
 import { version } from "./versions.ts";
 
@@ -31,31 +32,28 @@ interface Hello {
 export const mysqlDriver: Driver = {
   name: "mysql",
   library: { name: "mysql2", version: version("mysql2") },
+  sessionSetup: [SESSION_SETUP],
   exactWriteCounts: true,
   connect,
 };
 
 async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Connection> {
   const fast = options.tls.mode === "off" && options.forceLibrary !== true;
-  const socket = fast ? new MysqlSocket(endpoint.host, endpoint.port) : null;
+  const socket = fast ? new MysqlSocket(netAddress("mysql", endpoint)) : null;
   const settings: ConnectionOptions = {
-    host: endpoint.host,
-    port: endpoint.port,
-    user: options.user,
-    password: options.password,
+    ...mysqlSettings(endpoint, options),
     database: options.database,
     connectTimeout: options.connectTimeoutMs,
     charset: "utf8mb4_general_ci",
     flags: FLAGS,
     rowsAsArray: true,
     ...(socket ? { stream: () => socket } : {}),
-    ...(options.tls.mode === "off" ? {} : { ssl: tls(options) }),
   };
   let hello: Hello;
   let library: LibraryConnection;
   try {
     library = mysql.createConnection(settings);
-    hello = await greeted(library);
+    hello = await ready(library);
   } catch (error) {
     socket?.destroy();
     const failure = error as NodeJS.ErrnoException;
@@ -74,16 +72,12 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
   );
 }
 
-function greeted(library: LibraryConnection): Promise<Hello> {
+/** The session is open and set up. */
+function ready(library: LibraryConnection): Promise<Hello> {
   return new Promise((resolve, reject) => {
-    library.once("connect", (hello: unknown) => resolve(hello as Hello));
     library.on("error", reject);
+    library.once("connect", (hello: unknown) => {
+      library.query(SESSION_SETUP, (error) => (error ? reject(error) : resolve(hello as Hello)));
+    });
   });
-}
-
-function tls(options: ConnectOptions): { ca?: string; rejectUnauthorized: boolean; verifyIdentity?: boolean } {
-  const ca = options.tls.caFile === undefined ? {} : { ca: readFileSync(options.tls.caFile, "utf8") };
-  return options.tls.mode === "verify"
-    ? { ...ca, rejectUnauthorized: true, verifyIdentity: true }
-    : { ...ca, rejectUnauthorized: false };
 }

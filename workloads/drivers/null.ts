@@ -8,6 +8,7 @@ import type { Connection, Driver, Listener, Statement, StatementSpec, Value } fr
 export const nullDriver: Driver = {
   name: "null",
   library: { name: "none", version: "0" },
+  sessionSetup: [],
   exactWriteCounts: false,
   connect: async (endpoint) => new NullConnection(endpoint),
 };

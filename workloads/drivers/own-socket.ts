@@ -21,11 +21,10 @@ export class OwnSocket extends EventEmitter {
   #user: SocketUser | null = null;
   #error: NodeJS.ErrnoException | null = null;
 
-  constructor(host: string, port: number) {
+  constructor(where: { path: string } | { host: string; port: number }) {
     super();
     this.#socket = net.connect({
-      host,
-      port,
+      ...where,
       noDelay: true,
       keepAlive: true,
       onread: { buffer: shared, callback: (length) => this.#read(length) },

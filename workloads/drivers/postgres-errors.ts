@@ -2,6 +2,7 @@
 
 import type { ErrorAction } from "./driver.ts";
 import { DriverError } from "./driver.ts";
+import { messageOf } from "./messages.ts";
 
 /** sysbench's fixed list (serialization failure, deadlock, unique violation), and a lock timeout as on MySQL. */
 const RESTART = new Set(["40001", "40P01", "23505", "55P03"]);
@@ -11,18 +12,25 @@ const RESTART = new Set(["40001", "40P01", "23505", "55P03"]);
  */
 const RECONNECT = new Set(["57P01", "57P02", "57P03", "57P04", "57P05", "26000"]);
 
+/** A name that another session of the pooler has taken, or one that another server session knows. */
+const POOLED = new Set(["42P05", "26000"]);
+export const POOLED_ADVICE =
+  "a pooler that gives each transaction another server session (pgbouncer's pool_mode = transaction) keeps no prepared statements: use --db-ps-mode disable (target.preparedStatements)";
+
 /** @param fatal severity FATAL or PANIC: the session ends with it */
 export function stateError(code: string, message: string, inTransaction: boolean, fatal = false): DriverError {
   const action: ErrorAction =
     fatal || RECONNECT.has(code) || code.startsWith("08") ? "reconnect" : RESTART.has(code) ? "restart" : "retry";
-  return new DriverError(code, `${message} (${code})`, action, action !== "reconnect" && inTransaction);
+  const pooled = POOLED.has(code) ? `; ${POOLED_ADVICE}` : "";
+  return new DriverError(code, `${message} (${code})${pooled}`, action, action !== "reconnect" && inTransaction);
 }
 
 /** An error of the client library or of the system. */
 export function clientError(error: unknown, inTransaction = false): DriverError {
   if (error instanceof DriverError) return error;
-  const { code, message, severity } = error as { code?: string; message?: string; severity?: string };
+  const { code, severity } = error as { code?: string; severity?: string };
+  const message = messageOf(error);
   if (code !== undefined && severity !== undefined)
-    return stateError(code, message ?? "server error", inTransaction, severity === "FATAL" || severity === "PANIC");
-  return new DriverError(code ?? "connection-lost", message ?? code ?? "connection lost", "reconnect");
+    return stateError(code, message || "server error", inTransaction, severity === "FATAL" || severity === "PANIC");
+  return new DriverError(code ?? "connection-lost", message || (code ?? "connection lost"), "reconnect");
 }

@@ -2,20 +2,22 @@
  * PostgreSQL, and servers that speak its protocol. pg does handshake and authentication on a socket of ours; then the
  * fast path takes the socket over. TLS stays with pg's own queries; `path` says which one runs.
  */
-import { readFileSync } from "node:fs";
 import pg from "pg";
 import type { Endpoint } from "../contract.ts";
+import { netAddress } from "./address.ts";
 import type { Connection, ConnectOptions, Driver } from "./driver.ts";
 import { DriverError } from "./driver.ts";
 import { clientError } from "./postgres-errors.ts";
 import { PostgresFastConnection } from "./postgres-fast.ts";
 import { PostgresLibraryConnection } from "./postgres-library.ts";
 import { PostgresSocket } from "./postgres-socket.ts";
+import { tlsSettings } from "./tls.ts";
 import { version } from "./versions.ts";
 
 export const postgresDriver: Driver = {
   name: "postgres",
   library: { name: "pg", version: version("pg") },
+  sessionSetup: [],
   exactWriteCounts: false,
   connect,
 };
@@ -25,10 +27,11 @@ type ParameterStatus = { parameterName: string; parameterValue: string };
 async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Connection> {
   const socket =
     options.tls.mode === "off" && options.forceLibrary !== true
-      ? new PostgresSocket(endpoint.host, endpoint.port)
+      ? new PostgresSocket(netAddress("postgres", endpoint))
       : null;
+  const ssl = tlsSettings(options.tls);
   const client = new pg.Client({
-    host: endpoint.host,
+    host: endpoint.socket ?? endpoint.host,
     port: endpoint.port,
     user: options.user,
     password: options.password,
@@ -36,7 +39,7 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
     application_name: "meshbench",
     keepAlive: true,
     ...(socket ? { stream: () => socket as never } : {}),
-    ...(options.tls.mode === "off" ? {} : { ssl: tls(options) }),
+    ...(ssl === undefined ? {} : { ssl }),
   });
   const inner = (client as unknown as { connection: NodeJS.EventEmitter & { stream: { destroy(): void } } }).connection;
   const reported = new Map<string, string>();
@@ -64,9 +67,4 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
   const serverVersion = reported.get("crdb_version") ?? reported.get("server_version") ?? "unknown";
   if (socket === null) return new PostgresLibraryConnection(endpoint, client, serverVersion, options);
   return new PostgresFastConnection(endpoint, socket, serverVersion, options);
-}
-
-function tls(options: ConnectOptions): { ca?: string; rejectUnauthorized: boolean } {
-  const ca = options.tls.caFile === undefined ? {} : { ca: readFileSync(options.tls.caFile, "utf8") };
-  return { ...ca, rejectUnauthorized: options.tls.mode === "verify" };
 }

@@ -237,6 +237,7 @@ async function emptyResult(spec: RunSpec, options: RunOptions): Promise<RunResul
       version: ENGINE_VERSION,
       node: process.version,
       driverVersion: `${driver.library.name} ${driver.library.version}`,
+      sessionSetup: [...driver.sessionSetup],
     },
     host: {
       hostname: hostname(),

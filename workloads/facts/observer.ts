@@ -1,5 +1,6 @@
 /** Looks at the database nodes through SQL while a run goes on. It never throws into the run. */
 import type { RunSpec, Target } from "../contract.ts";
+import { shown } from "../drivers/address.ts";
 import type { Session } from "../prepare/session.ts";
 import { describe, openSession } from "../prepare/session.ts";
 import type { NodeSample } from "./delta.ts";
@@ -89,7 +90,7 @@ class WatchedNode {
     this.#last = turn;
     const late = new Promise<{ error: string }>((resolve) => {
       const timer = setTimeout(
-        () => resolve({ error: `${this.#node.host}:${this.#node.port}: no answer within ${this.#timeoutMs} ms` }),
+        () => resolve({ error: `${shown(this.#node)}: no answer within ${this.#timeoutMs} ms` }),
         this.#timeoutMs,
       );
       void turn.then(() => clearTimeout(timer));

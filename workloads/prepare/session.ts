@@ -1,18 +1,24 @@
 /** A plain SQL session to one address, for work that is not measured: preparing, verifying, looking at the server. */
-import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import mysql from "mysql2/promise";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import type { Endpoint, Target } from "../contract.ts";
+import type { Address as ServerAddress } from "../drivers/address.ts";
+import { shown } from "../drivers/address.ts";
+import { messageOf } from "../drivers/messages.ts";
+import { mysqlSettings, SESSION_SETUP } from "../drivers/mysql-settings.ts";
+import { tlsSettings } from "../drivers/tls.ts";
 import { readPassword } from "../secrets.ts";
 
 export type SqlRow = Record<string, unknown>;
-export type Address = { name?: string; host: string; port: number };
+export type Address = ServerAddress & { name?: string };
 
 export interface Session {
   readonly address: Address;
+  /** PostgreSQL: the session's number as the other side told it; a pooler makes one up. */
+  readonly backend?: number | undefined;
   /**
    * Rows of one statement; numbers that may exceed 2^53 come as strings. Rejects after timeoutMs and ends the session.
    */
@@ -66,12 +72,15 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** One line that says what went wrong and where, without a stack. */
-export function describe(error: unknown, address: Address, target: Pick<Target, "user" | "database">): string {
+export function describe(error: unknown, address: Address, target: Pick<Target, "user" | "database" | "tls">): string {
   const code = errorCode(error);
-  const where = `${address.host}:${address.port}`;
-  const message = ((error as Error).message || code || String(error)).split("\n", 1)[0]!;
+  const where = shown(address);
+  const message = (messageOf(error) || code || String(error)).split("\n", 1)[0]!;
   if (DISK_FULL.has(code) && (code !== "1030" || /28|space/i.test(message)))
     return `${where}: no space left for the data (${code}: ${message}); free space or use fewer or smaller tables, then prepare again: what is loaded is kept`;
+  const withoutTls = target.tls.mode === "off";
+  if (code === "3159" || (withoutTls && /no encryption|SSL off/.test(message)))
+    return `${where}: user "${target.user}" is let in over TLS only; expected --tls require or verify (target.tls.mode) (${code}: ${message})`;
   if (code === "1045" || code === "28P01" || code === "28000")
     return `${where}: the server refuses user "${target.user}" with this password (${code}: ${message})`;
   if (code === "1049" || code === "3D000")
@@ -95,36 +104,25 @@ export async function openSession(
   return target.driver === "mysql" ? openMysql(target, address, options) : openPostgres(target, address, options);
 }
 
-function tlsOptions(
-  target: Target,
-): { ca?: string; rejectUnauthorized: boolean; verifyIdentity?: boolean } | undefined {
-  if (target.tls.mode === "off") return undefined;
-  const ca = target.tls.caFile === undefined ? {} : { ca: readFileSync(target.tls.caFile, "utf8") };
-  // verifyIdentity is mysql2's: without it any certificate of the same authority passes. pg compares the name by
-  // itself.
-  return target.tls.mode === "verify"
-    ? { ...ca, rejectUnauthorized: true, verifyIdentity: true }
-    : { ...ca, rejectUnauthorized: false };
-}
-
 async function openMysql(
   target: Target,
   address: Address,
   { connectTimeoutMs = target.connectTimeoutMs, noDatabase = false }: SessionOptions,
 ): Promise<Session> {
-  const ssl = tlsOptions(target);
   const connection = await mysql.createConnection({
-    host: address.host,
-    port: address.port,
-    user: target.user,
-    password: readPassword(target),
+    ...mysqlSettings(address, { user: target.user, password: readPassword(target), tls: target.tls }),
     ...(noDatabase ? {} : { database: target.database }),
     connectTimeout: connectTimeoutMs,
     supportBigNumbers: true,
-    ...(ssl ? { ssl } : {}),
   });
   // A connection that dies while idle has no caller to tell; the next statement reports it.
   connection.on("error", () => {});
+  try {
+    await within(connection.query(SESSION_SETUP), connectTimeoutMs, () => connection.destroy());
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
   const run = async (
     options: { sql: string; infileStreamFactory?: () => Readable },
     timeoutMs: number | undefined,
@@ -151,9 +149,9 @@ async function openPostgres(
   address: Address,
   { connectTimeoutMs = target.connectTimeoutMs }: SessionOptions,
 ): Promise<Session> {
-  const ssl = tlsOptions(target);
+  const ssl = tlsSettings(target.tls);
   const client = new pg.Client({
-    host: address.host,
+    host: address.socket ?? address.host,
     port: address.port,
     user: target.user,
     password: readPassword(target),
@@ -175,6 +173,8 @@ async function openPostgres(
   }
   return {
     address,
+    // pg keeps it for cancel requests and declares it nowhere.
+    backend: (client as unknown as { processID?: number }).processID,
     query: (sql, timeoutMs) =>
       within(
         client.query(sql).then((result) => (Array.isArray(result) ? [] : (result.rows as SqlRow[]))),
