@@ -77,7 +77,11 @@ test("bad input: one line that names the key, what was given, what is allowed", 
   await refused(["run", "--url", URL_NOWHERE, "--threads", "0"], /--threads.*"0".*from 1 on/);
   await refused(["run", "--url", URL_NOWHERE, "--threads", "4,x"], /--threads.*"x"/);
   await refused(["run", "--url", URL_NOWHERE, "--tabels", "3"], /--tables/);
-  await refused(["run", "--url", URL_NOWHERE, "--tls", "verify"], /tls\.mode: got "verify".*the address 127\.0\.0\.1/);
+  await refused(["run", "--url", URL_NOWHERE, "--tls-ca", "/none.pem"], /--tls-ca.*expected --tls verify/);
+  await refused(
+    ["run", "--url", URL_NOWHERE, "--tls", "verify", "--tls-ca", "/none.pem"],
+    /target\.tls\.caFile: \/none\.pem; expected a readable file \(ENOENT\)/,
+  );
   await refused(["run", "--url", URL_NOWHERE], /127\.0\.0\.1:1.*ECONNREFUSED/);
   await refused(["run", "--spec", join(directory, "none.json")], /none\.json.*ENOENT/);
   const spec = join(directory, "bad.json");

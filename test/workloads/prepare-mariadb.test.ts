@@ -132,11 +132,31 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
       const wanted = spec({ tableSize: 25_000 });
       const result = await prepare(wanted, options);
       assert.equal(result.method, "insert");
-      assert.ok(said(/local_infile=OFF: loading with multi-row INSERTs/));
+      assert.ok(
+        said(
+          /^local_infile: OFF on 127\.0\.0\.1:\d+: loading with multi-row INSERTs.*SET GLOBAL local_infile=ON, or --local-infile set/,
+        ),
+      );
       assert.equal((await verify(wanted, { signal })).ok, true);
       await assert.rejects(
         prepare(spec({ tableSize: 25_000, method: "load-data" }), options),
-        /data\.method: got "load-data", but the server has local_infile=OFF/,
+        /data\.method: "load-data" with local_infile: OFF on .*expected ON/,
+      );
+      await cleanup(wanted, options);
+      lines = [];
+      assert.equal((await prepare(spec({ tableSize: 25_000, localInfile: "set" }), options)).method, "load-data");
+      assert.ok(said(/set ON while the load goes on, OFF again after it/));
+      assert.equal(server.sql("SELECT @@GLOBAL.local_infile").trim(), "0", "put back");
+      await cleanup(wanted, options);
+      server.sql(
+        `CREATE USER plain@'127.0.0.1' IDENTIFIED BY '${PASSWORD}'; GRANT ALL ON sbtest.* TO plain@'127.0.0.1'`,
+      );
+      lines = [];
+      await prepare(spec({ tableSize: 100 }, { user: "plain" }), options);
+      assert.ok(said(/SET GLOBAL local_infile=ON as an administrator/), "what the account may not do is not offered");
+      await assert.rejects(
+        prepare(spec({ tableSize: 100, localInfile: "set" }, { user: "plain" }), options),
+        /local_infile: OFF on .*; expected ON, and user "plain" may not set it \(SYSTEM_VARIABLES_ADMIN or SUPER/,
       );
       await cleanup(wanted, options);
     } finally {

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import type { RunResult, RunSpec } from "../contract.ts";
 import { checkSpec, run } from "../engine/run.ts";
+import { checkCapacity } from "../prepare/capacity.ts";
 import { checkData, cleanup, prepare, verify } from "../prepare/index.ts";
 import { readPassword } from "../secrets.ts";
 import type { Flags } from "./flags.ts";
@@ -43,7 +44,7 @@ export async function runAction(spec: RunSpec, flags: Flags, entry: URL): Promis
   checkSpec(spec);
   return withOthers(spec, stopSignal(), async ({ spec: own, signal, barrier }) => {
     const password = readPassword(own.target);
-    const problems = await checkData(own, { signal });
+    const problems = [...(await checkData(own, { signal })), ...(await checkCapacity(own, { signal }))];
     if (problems.length > 0) throw new Error(problems.join("\n"));
     const result = await run(own, {
       password,

@@ -7,6 +7,7 @@ import type { RunSpec } from "../contract.ts";
 import { driverName } from "../engine/barrier.ts";
 import { checkSpec, run } from "../engine/run.ts";
 import { writeOutput } from "../keep.ts";
+import { checkCapacity } from "../prepare/capacity.ts";
 import type { PrepareResult, VerifyResult } from "../prepare/index.ts";
 import { prepare, verify } from "../prepare/index.ts";
 import { readPassword } from "../secrets.ts";
@@ -30,6 +31,8 @@ async function bench({ spec, signal, barrier }: Met, flags: Flags, entry: URL): 
   const password = readPassword(spec.target);
   // Of several drivers the first makes the tables, and compares the nodes at the end.
   const first = (spec.drivers?.index ?? 0) === 0;
+  const shortages = first ? await checkCapacity(spec, { signal }) : [];
+  if (shortages.length > 0) throw new Error(shortages.join("\n"));
   const tables = first ? await makeTables(spec, signal) : undefined;
   if (barrier) say(`${driverName(spec.drivers?.index ?? 0, spec.drivers?.count ?? 1)}: waiting for the others`);
   await barrier?.arrive("tables");

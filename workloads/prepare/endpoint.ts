@@ -1,5 +1,6 @@
 /** Which endpoint data goes through. */
 import type { Endpoint, Target } from "../contract.ts";
+import { shown } from "../drivers/address.ts";
 import type { Session } from "./session.ts";
 import { describe, errorCode, openSession } from "./session.ts";
 
@@ -21,10 +22,28 @@ export async function openFirst(target: Target, createDatabase = false): Promise
       if (createDatabase) return await openOrCreate(target, endpoint);
       return await openSession(target, endpoint);
     } catch (error) {
-      failures.push(describe(error, endpoint, target));
+      failures.push(
+        (await wantsTls(target, endpoint, error))
+          ? `${shown(endpoint)}: user "${target.user}" is let in over TLS only; expected --tls require or verify (target.tls.mode)`
+          : describe(error, endpoint, target),
+      );
     }
   }
   throw new Error(failures.join("\n"));
+}
+
+/**
+ * MySQL and MariaDB refuse an account that has to use TLS, and MariaDB every account where the server has to, as they
+ * refuse a wrong password.
+ */
+async function wantsTls(target: Target, endpoint: Endpoint, error: unknown): Promise<boolean> {
+  if (target.tls.mode !== "off" || errorCode(error) !== "1045") return false;
+  try {
+    (await openSession({ ...target, tls: { mode: "require" } }, endpoint, { noDatabase: true })).close();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function openOrCreate(target: Target, endpoint: Endpoint): Promise<Session> {

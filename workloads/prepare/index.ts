@@ -6,6 +6,7 @@ import { drawKOf } from "./draw-k.ts";
 import { openFirst } from "./endpoint.ts";
 import { readTables } from "./inspect.ts";
 import { ChunkLoader, RowsPresent } from "./loader.ts";
+import { setLocalInfile } from "./local-infile.ts";
 import { bulkTables, tableOptions } from "./options.ts";
 import { LoadProgress } from "./progress.ts";
 import { planLoad } from "./server.ts";
@@ -56,13 +57,16 @@ export async function prepare(spec: RunSpec, { onProgress, signal }: PrepareOpti
       if (action === "create" || action === "recreate")
         await session.query(dialect.createTable(table, options), DDL_TIMEOUT_MS);
     }
-    const loaded = await loadAll(
-      spec,
-      plans,
-      new ChunkLoader(spec, server.method, drawKOf(spec), server.maxStatementBytes),
-      server.method,
-      { onProgress, signal },
-    );
+    const load = (): Promise<number> =>
+      loadAll(
+        spec,
+        plans,
+        new ChunkLoader(spec, server.method, drawKOf(spec), server.maxStatementBytes),
+        server.method,
+        { onProgress, signal },
+      );
+    const withLocalInfile = server.setLocalInfile === true && plans.some(({ chunks }) => chunks.length > 0);
+    const loaded = withLocalInfile ? await allowingLocalInfile(session, spec, load) : await load();
     const changed = plans.filter((plan) => plan.action !== "reuse");
     if (spec.target.driver === "postgres") await finishPostgres(session, changed, spec.data.tableSize, options.autoInc);
     const loadSeconds = seconds();
@@ -82,6 +86,17 @@ export async function prepare(spec: RunSpec, { onProgress, signal }: PrepareOpti
   } finally {
     signal.removeEventListener("abort", stop);
     session.close();
+  }
+}
+
+/** Put back whatever became of the load, over another session where this one is gone. */
+async function allowingLocalInfile(session: Session, spec: RunSpec, load: () => Promise<number>): Promise<number> {
+  await setLocalInfile(session, "ON");
+  try {
+    return await load();
+  } finally {
+    const other = await openFirst(spec.target);
+    await setLocalInfile(other, "OFF").finally(() => other.close());
   }
 }
 

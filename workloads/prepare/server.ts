@@ -1,7 +1,9 @@
 /** What the load has to know of the server: how rows get in fastest and how large a transaction may be. */
 import type { RunSpec } from "../contract.ts";
+import { shown } from "../drivers/address.ts";
 import { chunkRows } from "./chunks.ts";
 import type { Method } from "./loader.ts";
+import { maySetVariables } from "./local-infile.ts";
 import type { Session } from "./session.ts";
 
 export type LoadPlan = {
@@ -10,6 +12,8 @@ export type LoadPlan = {
   /** Why the method is not the fastest one, for the user. */
   methodNote?: string;
   chunkRows: number;
+  /** local_infile has to be set ON on the server before the load, and back after it. */
+  setLocalInfile?: true;
   maxStatementBytes: number;
   /** The server replicates by Galera: the session waits for what was committed when it asks for wsrep_sync_wait. */
   galera: boolean;
@@ -57,13 +61,26 @@ export async function planLoad(session: Session, spec: RunSpec): Promise<LoadPla
   };
   if (asked === "insert") return { ...base, method: "insert" };
   if (localInfile) return { ...base, method: "load-data" };
+  const where = `local_infile: OFF on ${shown(session.address)}`;
+  const may = await maySetVariables(session);
+  if (spec.data.localInfile === "set") {
+    if (!may)
+      throw new Error(
+        `${where}; expected ON, and user "${spec.target.user}" may not set it (SYSTEM_VARIABLES_ADMIN or SUPER is missing): SET GLOBAL local_infile=ON as an administrator, or leave --local-infile (data.localInfile) out`,
+      );
+    return {
+      ...base,
+      method: "load-data",
+      methodNote: `${where}: set ON while the load goes on, OFF again after it`,
+      setLocalInfile: true,
+    };
+  }
+  const remedy = `SET GLOBAL local_infile=ON${may ? ", or --local-infile set (data.localInfile), which sets it while the load goes on" : " as an administrator"}`;
   if (asked === "load-data")
-    throw new Error(
-      'data.method: got "load-data", but the server has local_infile=OFF; set it ON there, or use auto or insert',
-    );
+    throw new Error(`data.method: "load-data" with ${where}; expected ON for it: ${remedy}; or use auto or insert`);
   return {
     ...base,
     method: "insert",
-    methodNote: "the server has local_infile=OFF: loading with multi-row INSERTs, which is slower",
+    methodNote: `${where}: loading with multi-row INSERTs, which is slower; faster: ${remedy}`,
   };
 }
