@@ -2,6 +2,7 @@
 
 import type { RunResult, RunSpec, RunSpecInput, StepResult } from "../../workloads/contract.ts";
 import { runSpecSchema } from "../../workloads/contract.ts";
+import type { Connection, Value } from "../../workloads/drivers/driver.ts";
 import { run } from "../../workloads/engine/run.ts";
 import { DATABASE, PASSWORD, USER } from "./mariadb.ts";
 
@@ -53,6 +54,15 @@ export async function runEngine(
     },
   });
   return { result, lines };
+}
+
+/** Rows of one text query on a connection that nothing else uses. */
+export function ask(connection: Connection, sql: string): Promise<Value[][]> {
+  return new Promise((resolve, reject) => {
+    connection.listener = { done: () => resolve(connection.takeRows() ?? []), failed: reject, lost: reject };
+    connection.captureNext();
+    connection.query(sql);
+  });
 }
 
 export function only(run: EngineRun): StepResult {

@@ -12,10 +12,9 @@ import type { RunSpec, RunSpecInput } from "../../workloads/contract.ts";
 import type { Connection, DriverError } from "../../workloads/drivers/driver.ts";
 import { mysqlDriver } from "../../workloads/drivers/mysql.ts";
 import { signEd25519 } from "../../workloads/drivers/mysql-ed25519.ts";
-import { ask } from "../../workloads/engine/linker.ts";
 import { checkCapacity } from "../../workloads/prepare/capacity.ts";
 import { checkData, cleanup, prepare, verify } from "../../workloads/prepare/index.ts";
-import { only, runEngine, specFor } from "../support/engine.ts";
+import { ask, only, runEngine, specFor } from "../support/engine.ts";
 import { DATABASE, Mariadb, mariadbPackages, PASSWORD, USER } from "../support/mariadb.ts";
 
 const packages = await mariadbPackages();

@@ -7,10 +7,9 @@ import { after, before, describe, test } from "node:test";
 import type { RunSpec, RunSpecInput } from "../../workloads/contract.ts";
 import type { Connection } from "../../workloads/drivers/driver.ts";
 import { mysqlDriver } from "../../workloads/drivers/mysql.ts";
-import { ask } from "../../workloads/engine/linker.ts";
 import { checkCapacity } from "../../workloads/prepare/capacity.ts";
 import { cleanup, prepare, verify } from "../../workloads/prepare/index.ts";
-import { only, runEngine, specFor } from "../support/engine.ts";
+import { ask, only, runEngine, specFor } from "../support/engine.ts";
 import { DATABASE, PASSWORD, USER } from "../support/mariadb.ts";
 import { Mysql, mysqlRoot } from "../support/mysql.ts";
 
@@ -126,8 +125,8 @@ describe("sessions on MySQL", { skip: root.ok ? false : `SKIPPED: no MySQL to te
         await connection.close();
         await assert.rejects(connect({ user: "modern", password: "wrong", database: "", ...options }, at), /1045/);
       }
-    server.sql("CREATE USER empty@'127.0.0.1' IDENTIFIED BY ''; GRANT ALL ON *.* TO empty@'127.0.0.1'");
-    await (await connect({ user: "empty", password: "" })).close();
+    server.sql("CREATE USER blank@'127.0.0.1' IDENTIFIED BY ''; GRANT ALL ON *.* TO blank@'127.0.0.1'");
+    await (await connect({ user: "blank", password: "" })).close();
     server.sql(
       "CREATE USER rsa@'127.0.0.1' IDENTIFIED WITH sha256_password BY 'x'; GRANT ALL ON *.* TO rsa@'127.0.0.1'",
     );

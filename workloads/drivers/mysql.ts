@@ -50,14 +50,15 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
     ...(socket ? { stream: () => socket } : {}),
   };
   let hello: Hello;
-  let library: LibraryConnection;
+  let library: LibraryConnection | undefined;
   try {
     library = mysql.createConnection(settings);
-    hello = await ready(library);
+    hello = await ready(library, options.connectTimeoutMs);
   } catch (error) {
+    library?.destroy();
     socket?.destroy();
     const failure = error as NodeJS.ErrnoException;
-    if (failure.code === "ETIMEDOUT")
+    if (failure.code === "ETIMEDOUT" || failure.code === "PROTOCOL_SEQUENCE_TIMEOUT")
       throw new DriverError("connect-timeout", `no session within ${options.connectTimeoutMs} ms`, "reconnect");
     throw clientError(error);
   }
@@ -73,11 +74,11 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
 }
 
 /** The session is open and set up. */
-function ready(library: LibraryConnection): Promise<Hello> {
+function ready(library: LibraryConnection, timeout: number): Promise<Hello> {
   return new Promise((resolve, reject) => {
     library.on("error", reject);
     library.once("connect", (hello: unknown) => {
-      library.query(SESSION_SETUP, (error) => (error ? reject(error) : resolve(hello as Hello)));
+      library.query({ sql: SESSION_SETUP, timeout }, (error) => (error ? reject(error) : resolve(hello as Hello)));
     });
   });
 }

@@ -123,12 +123,15 @@ async function openMysql(
     connection.destroy();
     throw error;
   }
+  // mysql2 leaves a statement that was under way without an answer when its connection is destroyed.
+  const closed = Promise.withResolvers<never>();
+  closed.promise.catch(() => {});
   const run = async (
     options: { sql: string; infileStreamFactory?: () => Readable },
     timeoutMs: number | undefined,
   ): Promise<unknown> => {
     const work = connection.query(options as never).then(([answer]) => answer as unknown);
-    return within(work, timeoutMs, () => connection.destroy());
+    return within(Promise.race([work, closed.promise]), timeoutMs, () => connection.destroy());
   };
   return {
     address,
@@ -140,7 +143,10 @@ async function openMysql(
       return ((await run({ sql, infileStreamFactory: () => data }, timeoutMs)) as { affectedRows: number })
         .affectedRows;
     },
-    close: () => connection.destroy(),
+    close() {
+      connection.destroy();
+      closed.reject(Object.assign(new Error("the session was closed"), { code: "PROTOCOL_CONNECTION_LOST" }));
+    },
   };
 }
 
