@@ -6,23 +6,8 @@ import type { RunSpec } from "../contract.ts";
 import { shown } from "../drivers/address.ts";
 import { POOLED_ADVICE } from "../drivers/postgres-errors.ts";
 import { planStep } from "../sysbench/index.ts";
+import type { Room } from "./room.ts";
 import { roomOn, sharesSessions } from "./room.ts";
-
-/** What one endpoint has room for; Infinity where nothing limits it or it could not be asked. */
-export interface Room {
-  where: string;
-  sessions: Limit;
-  statements: Limit;
-}
-
-export interface Limit {
-  /** The server's or the account's own name for it. */
-  key: string;
-  /** As it is set. */
-  set: number;
-  /** Of it still free, over all servers that stand behind the endpoint. */
-  free: number;
-}
 
 /** What a step holds at once, over all of its drivers. */
 export interface Demand {

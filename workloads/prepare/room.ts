@@ -1,9 +1,24 @@
 /** One endpoint's limits, as it states them itself. */
 import type { Endpoint, Target } from "../contract.ts";
 import { shown } from "../drivers/address.ts";
-import type { Limit, Room } from "./capacity.ts";
 import type { Session } from "./session.ts";
 import { errorCode, openSession } from "./session.ts";
+
+/** What one endpoint has room for; Infinity where nothing limits it or it could not be asked. */
+export interface Room {
+  where: string;
+  sessions: Limit;
+  statements: Limit;
+}
+
+export interface Limit {
+  /** The server's or the account's own name for it. */
+  key: string;
+  /** As it is set. */
+  set: number;
+  /** Of it still free, over all servers that stand behind the endpoint. */
+  free: number;
+}
 
 const ASK_MS = 10_000;
 const NO_LIMIT: Limit = { key: "", set: Infinity, free: Infinity };
