@@ -5,8 +5,7 @@ import { planSpec, runKey } from "./benchmark/spec.ts";
 import { Benchmark } from "./benchmark.ts";
 import { readConfig } from "./config.ts";
 import { costOf } from "./cost/cost.ts";
-import { MariaDb } from "./databases/galera.ts";
-import { clusterName } from "./databases/galera-conf.ts";
+import { engineOf } from "./databases/index.ts";
 import { expiry, operatorKey } from "./identity.ts";
 import { MeshMeasurement } from "./mesh/measure.ts";
 import { Mesh } from "./mesh/wireguard.ts";
@@ -40,7 +39,14 @@ export async function topology(): Promise<Outputs> {
     labels: { project, stack, "stack-id": identity.id, owner: config.owner, expires: expiry(config.expiresHours) },
   });
   const mesh = new Mesh(nodes, config.mesh);
-  const database = new MariaDb(withRole(nodes, "database"), config, clusterName(project, identity.name), mesh.ready);
+  const createDatabase = await engineOf(config.database).load();
+  const database = createDatabase({
+    nodes: withRole(nodes, "database"),
+    database: config.database,
+    config,
+    owner: { project, stack: identity.name },
+    after: mesh.ready,
+  });
   const proxy = createProxy(nodes, database, config, mesh.ready);
 
   const [runtime, bundle] = await Promise.all([nodeRuntime(), bundleLoadEngine(root)]);

@@ -19,3 +19,9 @@ umask_was=$(umask); umask 077; cat > ${target}.new ${heredoc(text)}
 umask "$umask_was"; chmod ${mode} ${target}.new
 if cmp -s ${target}.new ${target}; then rm -f ${target}.new; else mv -f ${target}.new ${target}; changed=1; fi`;
 }
+
+/** In effect after the mesh is up; a restart of the node brings mesh and server back in that order. */
+export const AFTER_MESH = `[Unit]
+After=wg-quick@wg0.service
+Wants=wg-quick@wg0.service
+`;

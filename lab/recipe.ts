@@ -26,7 +26,7 @@ export const PACKAGES = [
   "galera-4",
   "mariadb-backup",
   "rsync",
-  "postgresql-client",
+  "postgresql",
   "zstd",
   "xz-utils",
   // Proxies and load.
@@ -65,6 +65,7 @@ export const DISABLED_UNITS = [
   "mariadb.service",
   "mariadb.socket",
   "mariadb-extra.socket",
+  "postgresql.service",
   "haproxy.service",
   "iperf3.service",
   "nftables.service",

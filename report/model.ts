@@ -191,7 +191,9 @@ export function subjectOf(result: RunResult, label: string, source: string): Sub
       "TLS to the database": target.tls.mode,
     },
     environment: {
-      database: context.database ? [context.database.engine, context.database.version].filter(Boolean).join(" ") : null,
+      database: context.database
+        ? [context.database.title ?? context.database.engine, context.database.version].filter(Boolean).join(" ")
+        : null,
       "server version": result.server?.version ?? null,
       "database options": context.database?.options
         ? unitKey("", context.database.options).replace(/^\{|\}$/g, "") || "defaults"

@@ -105,6 +105,13 @@ export const observedNodeSchema = z.strictObject({
   site: z.string().optional(),
 });
 
+/**
+ * Which round trips between database nodes a commit waits for. none: it is the server's own business; farthest-member:
+ * one to the farthest node of the group.
+ */
+export const commitRule = z.enum(["none", "farthest-member"]);
+export type CommitRule = z.infer<typeof commitRule>;
+
 /** What the infrastructure knows and the driver does not: copied into the result as it is. */
 export const contextSchema = z.looseObject({
   project: z.string().optional(),
@@ -123,6 +130,11 @@ export const contextSchema = z.looseObject({
   database: z
     .looseObject({
       engine: z.string(),
+      /** How the nodes replicate: none, galera, ... */
+      replication: z.string().optional(),
+      /** Engine and replication for people. */
+      title: z.string().optional(),
+      commit: commitRule.optional(),
       version: z.string().optional(),
       options: z.record(z.string(), z.unknown()).optional(),
     })

@@ -4,6 +4,7 @@ import type { Endpoint, RunSpecInput, Target } from "../../workloads/contract.ts
 import { expandSteps } from "../config/profiles.ts";
 import type { Config } from "../config/schema.ts";
 import { DATABASE_NAME, DATABASE_USER } from "../databases/database.ts";
+import { engineOf } from "../databases/index.ts";
 import { machineOf } from "../sites/machine.ts";
 import type { NodePlan } from "../topology.ts";
 import { PASSWORD_FILE, RUN_ID_PLACEHOLDER } from "./unit.ts";
@@ -16,12 +17,13 @@ export interface RunTarget {
 /** Everything of a spec that is known before anything exists; what is measured later joins its context. */
 export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): RunSpecInput {
   const { profile } = config;
+  const engine = engineOf(config.database);
   return {
     schema: 1,
     runId: config.runId ?? RUN_ID_PLACEHOLDER,
     seed: runSeed(config),
     target: {
-      driver: "mysql",
+      driver: engine.protocol,
       endpoints: target.endpoints,
       policy: target.policy,
       database: DATABASE_NAME,
@@ -36,7 +38,7 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
     restSeconds: profile.restSeconds,
     observe: nodes
       .filter((n) => n.roles.includes("database"))
-      .map((n) => ({ name: n.name, host: n.meshAddress, port: 3306, site: n.site })),
+      .map((n) => ({ name: n.name, host: n.meshAddress, port: engine.port, site: n.site })),
     context: {
       topology: {
         sites: config.sites.map(({ name, kind, nodes: count }) => ({ name, kind, nodes: count })),
@@ -48,7 +50,10 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
       },
       database: {
         engine: config.database.engine,
-        options: { ...config.database.options, ...config.database.variables },
+        replication: config.database.replication,
+        title: engine.title,
+        commit: engine.commit,
+        options: engine.settings(config.database),
       },
     },
   };

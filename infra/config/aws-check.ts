@@ -60,10 +60,10 @@ function checkSite(site: AwsSite, key: string, config: Config): string[] {
   const prefix = site.network === undefined ? 16 : parseCidr(site.network)?.prefix;
   if (prefix !== undefined && (prefix < 16 || prefix > 22))
     problems.push(`${key}.network is ${site.network}, allowed are /16 to /22`);
-  const needed = neededDiskGb(config.profile, true);
+  const needed = neededDiskGb(config, true);
   if (site.nodes > 0 && site.disk.sizeGb < needed)
     problems.push(
-      `${key}.disk.sizeGb is ${site.disk.sizeGb}, but meshbench:profile loads about ${dataGb(config.profile).toFixed(1)} GB; allowed are at least ${needed} (twice the data, and the system)`,
+      `${key}.disk.sizeGb is ${site.disk.sizeGb}, but meshbench:profile loads about ${dataGb(config).toFixed(1)} GB; allowed are at least ${needed} (twice the data, and the system)`,
     );
   const { sizeGb, iops, throughputMiBs } = site.disk;
   if (iops > 3000 && iops > sizeGb * 500)

@@ -3,20 +3,20 @@
  * created.
  */
 
+import type { z } from "zod";
 import { WORKLOADS } from "../../workloads/contract.ts";
+import { engineOf } from "../databases/index.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import { DATABASE_HOSTS, driverSite } from "../topology.ts";
 import { checkAws } from "./aws-check.ts";
 import { awsSettings, withRegion } from "./aws-settings.ts";
+import { databaseNodes, maxThreads } from "./counts.ts";
 import { describe } from "./describe.ts";
-import { checkGaleraOptions } from "./galera-options.ts";
+import { whoseKey, withEngine } from "./engines.ts";
 import { checkMaxscaleOptions } from "./maxscale-options.ts";
 import { checkPlaces } from "./places.ts";
-import { expandSteps, namedProfile } from "./profiles.ts";
+import { namedProfile } from "./profiles.ts";
 import { type Config, configSchema, DEFAULT_LINKS, DEFAULT_SITES } from "./schema.ts";
-
-/** Connections that the server keeps for others than the load: health checks, facts, an operator. */
-export const CONNECTION_HEADROOM = 30;
 
 export type Checked = { config: Config; warnings: string[] } | { problems: string[] };
 
@@ -30,11 +30,17 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
     input["sites"] = DEFAULT_SITES;
     input["links"] ??= DEFAULT_LINKS;
   }
+  const { database, advice } = withEngine(input["database"]);
+  input["database"] = database;
   const parsed = configSchema.safeParse(input);
   if (!parsed.success)
-    return { problems: parsed.error.issues.flatMap((issue) => describe(issue, configSchema, input)) };
+    return {
+      problems: parsed.error.issues.flatMap(
+        (issue) => ofOtherEngine(issue, database) ?? describe(issue, configSchema, input),
+      ),
+    };
   const problems: string[] = [];
-  const warnings: string[] = [];
+  const warnings: string[] = [...advice];
   const given = parsed.data;
 
   let profile = given.profile;
@@ -52,7 +58,7 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
     aws: aws.data,
   };
 
-  checkSites(config, problems, warnings);
+  checkSites(config, problems);
   // Addresses are worked out from the sites' slots: without slots nothing else can be.
   try {
     meshSlots(config.sites);
@@ -60,7 +66,7 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
     return { problems: [...problems, (e as Error).message] };
   }
   problems.push(...checkPlaces(config), ...checkAws(config));
-  checkDatabase(config, problems);
+  checkDatabase(config, problems, warnings);
   checkProxy(config, problems, warnings);
   checkDrivers(config, problems, warnings);
   for (const [i, step] of config.profile.steps.entries()) {
@@ -72,7 +78,19 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
   return problems.length > 0 ? { problems } : { config, warnings };
 }
 
-function checkSites(config: Config, problems: string[], warnings: string[]): void {
+/** A key under `database` that another engine or replication has: whose it is. */
+function ofOtherEngine(issue: z.core.$ZodIssue, database: unknown): string[] | undefined {
+  if (issue.code !== "unrecognized_keys" || issue.path.join() !== "database") return undefined;
+  const { engine, replication } = database as { engine: string; replication: string };
+  const found = issue.keys.map((key) => ({ key, owners: whoseKey(key) }));
+  if (!found.every(({ owners }) => owners.length > 0)) return undefined;
+  return found.map(
+    ({ key, owners }) =>
+      `meshbench:database.${key}: given for ${engine} with replication ${replication}; a key of ${owners.join(", ")}`,
+  );
+}
+
+function checkSites(config: Config, problems: string[]): void {
   const names = config.sites.map((s) => s.name);
   for (const [i, name] of names.entries())
     if (names.indexOf(name) !== i)
@@ -97,12 +115,6 @@ function checkSites(config: Config, problems: string[], warnings: string[]): voi
   }
   const nodes = databaseNodes(config);
   if (nodes === 0) problems.push("meshbench:sites[*].nodes add up to 0, a database needs at least one node");
-  if (config.database.engine === "galera" && nodes > 0 && nodes % 2 === 0)
-    warnings.push(
-      `${nodes} database nodes: an even number can split into two halves of which neither has a quorum; take an odd number`,
-    );
-  if (config.sites.filter((s) => s.nodes > 0).length === 2 && config.database.engine === "galera")
-    warnings.push("two sites: losing the one with more nodes loses the quorum; a third site would keep it");
   for (const [key, site] of [
     ["proxy.site", config.proxy.site],
     ["driver.site", config.driver.site],
@@ -111,47 +123,23 @@ function checkSites(config: Config, problems: string[], warnings: string[]): voi
       problems.push(`meshbench:${key} is "${site}", allowed is one of ${names.join(", ")}`);
 }
 
-function checkDatabase(config: Config, problems: string[]): void {
-  const { database } = config;
+function checkDatabase(config: Config, problems: string[], warnings: string[]): void {
+  const engine = engineOf(config.database);
   const nodes = databaseNodes(config);
-  const maxRtt = Math.max(0, ...config.links.map((l) => l.rttMs + l.jitterMs));
-  if (database.engine === "galera") problems.push(...checkGaleraOptions(database.options, maxRtt));
-  else {
-    if (nodes > 1)
-      problems.push(
-        `meshbench:database.engine is "mariadb", a standalone server, but the sites have ${nodes} database nodes; allowed is 1`,
-      );
-    if (Object.keys(database.options).length > 0)
-      problems.push(`meshbench:database.options are wsrep provider options, which engine "mariadb" has none of`);
-    if (config.proxy.kind === "maxscale")
-      problems.push(`meshbench:proxy.kind is "maxscale", whose galeramon needs meshbench:database.engine "galera"`);
-  }
-  for (const owned of [
-    "bind_address",
-    "wsrep_on",
-    "wsrep_provider",
-    "wsrep_provider_options",
-    "wsrep_cluster_address",
-    "wsrep_cluster_name",
-    "wsrep_node_address",
-    "wsrep_node_name",
-    "wsrep_sst_method",
-    "wsrep_sst_auth",
-    "port",
-    "socket",
-    "datadir",
-  ])
-    if (Object.hasOwn(database.variables, owned))
-      problems.push(`meshbench:database.variables.${owned} is set by the topology itself, leave it out`);
-  for (const [name, value] of Object.entries(database.variables))
-    if (/[\n\r]/.test(value))
-      problems.push(`meshbench:database.variables.${name} holds a line break, which would begin another setting`);
-  const given = database.variables["max_connections"];
-  const threads = maxThreads(config);
-  if (given !== undefined && !(Number(given) >= threads + CONNECTION_HEADROOM))
-    problems.push(
-      `meshbench:database.variables.max_connections is ${given}, but meshbench:profile runs ${threads} threads; allowed is at least ${threads + CONNECTION_HEADROOM} (threads and ${CONNECTION_HEADROOM} for monitoring)`,
+  if (engine.quorum && nodes > 0 && nodes % 2 === 0)
+    warnings.push(
+      `${nodes} database nodes: an even number can split into two halves of which neither has a quorum; take an odd number`,
     );
+  if (engine.quorum && config.sites.filter((s) => s.nodes > 0).length === 2)
+    warnings.push("two sites: losing the one with more nodes loses the quorum; a third site would keep it");
+  const checked = engine.check(config.database, config);
+  problems.push(...checked.problems);
+  warnings.push(...checked.warnings);
+  if (!engine.proxies.includes(config.proxy.kind))
+    problems.push(
+      `meshbench:proxy.kind: "${config.proxy.kind}"; expected ${engine.proxies.map((kind) => `"${kind}"`).join(" or ")} before ${engine.title}`,
+    );
+  const threads = maxThreads(config);
   if (threads > 10_000) problems.push(`meshbench:profile asks for ${threads} threads, allowed is at most 10000`);
 }
 
@@ -202,6 +190,3 @@ function checkDrivers(config: Config, problems: string[], warnings: string[]): v
       `meshbench:proxy.placement is "driver": the proxy stands on the first of ${driver.nodes} drivers, which shares its processors with it, and the others reach it over the network; with "own" all drivers are alike`,
     );
 }
-
-export const databaseNodes = (config: Config): number => config.sites.reduce((sum, s) => sum + s.nodes, 0);
-export const maxThreads = (config: Config): number => Math.max(...expandSteps(config.profile).map((s) => s.threads));

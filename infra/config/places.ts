@@ -33,13 +33,13 @@ function checkDisks(site: ProxmoxSite, key: string, config: Config): string[] {
   const onRoot = Array.from({ length: site.nodes }, (_, i) => profileOf(site, i)?.profile.sizeGb).some(
     (gb) => gb === undefined,
   );
-  const needed = neededDiskGb(config.profile, true);
+  const needed = neededDiskGb(config, true);
   if (site.nodes > 0 && onRoot && site.diskGb < needed)
     problems.push(
       `${key}.diskGb is ${site.diskGb}, but the ${rows} rows of meshbench:profile need ${needed} (twice the data, and the system)`,
     );
   for (const [name, profile] of Object.entries(site.profiles)) {
-    const least = neededDiskGb(config.profile, false);
+    const least = neededDiskGb(config, false);
     if (profile.sizeGb !== undefined && profile.sizeGb < least)
       problems.push(
         `${key}.profiles.${name}.sizeGb is ${profile.sizeGb}, but the ${rows} rows of meshbench:profile need ${least}`,

@@ -4,6 +4,7 @@ import { dataSchema, stepSchema } from "../../workloads/contract.ts";
 import { cidrs } from "./aws.ts";
 import type { AwsSettings } from "./aws-settings.ts";
 import { costSchema } from "./cost.ts";
+import { databaseSchema, scalar } from "./engines.ts";
 import { siteName, siteSchema } from "./sites.ts";
 
 /** An emulated WAN between two local sites; between sites of other kinds the network is what it is. */
@@ -29,22 +30,6 @@ export const meshSchema = z.strictObject({
   mtu: z.number().int().min(1280).max(8921).default(1420),
   /** For nodes behind NAT; 25 s is below the shortest common UDP mapping lifetime of 30 s. */
   keepaliveSeconds: z.number().int().min(1).max(600).default(25),
-});
-
-const scalar = z.union([z.string(), z.number(), z.boolean()]).transform((v) => String(v));
-
-export const databaseSchema = z.strictObject({
-  /** galera: MariaDB with wsrep on every database node. mariadb: one standalone server. */
-  engine: z.enum(["galera", "mariadb"]).default("galera"),
-  /** debian: what Debian 12 carries; or an exact version of the vendor's repository such as 10.11.8. */
-  version: z
-    .union([z.literal("debian"), z.string().regex(/^\d+\.\d+\.\d+$/, "debian, or an exact version such as 10.11.8")])
-    .default("debian"),
-  /** wsrep provider options by their own names: { "evs.suspect_timeout": "PT5S" }. */
-  options: z.record(z.string(), scalar).default({}),
-  /** Server variables by their own names: { innodb_buffer_pool_size: "1G" }. */
-  variables: z.record(z.string().regex(/^[a-z][a-z0-9_]*$/, "a server variable's name"), scalar).default({}),
-  sstMethod: z.enum(["rsync", "mariabackup"]).default("rsync"),
 });
 
 export const proxySchema = z.strictObject({
@@ -99,7 +84,7 @@ export const configSchema = z.strictObject({
   sites: z.array(siteSchema).min(1),
   links: z.array(linkSchema).default([]),
   mesh: meshSchema.prefault({}),
-  database: databaseSchema.prefault({}),
+  database: databaseSchema,
   proxy: proxySchema.prefault({}),
   driver: driverSchema.prefault({}),
   /**
@@ -131,11 +116,13 @@ export const configSchema = z.strictObject({
 
 export type Link = z.infer<typeof linkSchema>;
 export type MeshConfig = z.infer<typeof meshSchema>;
-export type DatabaseConfig = z.infer<typeof databaseSchema>;
+export type { DatabaseConfig } from "./engines.ts";
 export type ProxyConfig = z.infer<typeof proxySchema>;
+export type ProxyKindName = ProxyConfig["kind"];
 export type DriverConfig = z.infer<typeof driverSchema>;
 export type Profile = z.infer<typeof profileSchema>;
-export type ConfigInput = z.input<typeof configSchema>;
+/** Engine and replication may be left out: `withEngine` fills them in. */
+export type ConfigInput = Omit<z.input<typeof configSchema>, "database"> & { database?: Record<string, unknown> };
 export type Config = Omit<z.infer<typeof configSchema>, "profile"> & {
   profile: Profile;
   profileName: string;

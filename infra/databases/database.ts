@@ -1,6 +1,7 @@
 /** What a database is to everything above it. */
 import type * as pulumi from "@pulumi/pulumi";
 import type { Endpoint } from "../../workloads/contract.ts";
+import type { Engine } from "./engine.ts";
 
 export const DATABASE_NAME = "sbtest";
 export const DATABASE_USER = "meshbench";
@@ -16,10 +17,17 @@ export interface Database {
   dependencies: pulumi.Resource[];
 }
 
+export const endpointsOf = (
+  engine: Pick<Engine, "port" | "roleOf">,
+  nodes: { name: string; meshAddress: string }[],
+): Endpoint[] =>
+  nodes.map((n, i) => ({ name: n.name, host: n.meshAddress, port: engine.port, role: engine.roleOf(i) }));
+
 export interface DatabaseFacts {
   version: string;
-  /** Galera only. */
+  /** Of the library that replicates, where it has a version of its own. */
   provider?: string;
+  /** Made with the data; another one means other data. */
   clusterUuid?: string;
   size?: number;
 }

@@ -1,6 +1,8 @@
 /** MariaDB's configuration file for a node of a Galera cluster, or for one alone. Pure. */
 import { createHash } from "node:crypto";
-import type { DatabaseConfig } from "../config/schema.ts";
+import type { DatabaseOf } from "../config/engines.ts";
+
+export type MariaDbConfig = DatabaseOf<"mariadb/none"> | DatabaseOf<"mariadb/galera">;
 
 /** gcomm carries a group's name in 32 bytes: with a longer one no node can join (seen with galera-4 26.4.23). */
 const LONGEST_CLUSTER_NAME = 32;
@@ -32,11 +34,7 @@ export function providerOptions(options: Record<string, string>, segment: number
     .join("; ");
 }
 
-export function serverConf(
-  node: ServerConf,
-  database: Pick<DatabaseConfig, "engine" | "options" | "variables" | "sstMethod">,
-): string {
-  const galera = database.engine === "galera";
+export function serverConf(node: ServerConf, database: MariaDbConfig): string {
   const settings: [string, string][] = [
     // Debian's own file binds to loopback; the mesh is the only other place that may reach the server.
     ["bind_address", node.meshAddress],
@@ -49,7 +47,7 @@ export function serverConf(
     ["default_storage_engine", "InnoDB"],
     ["innodb_autoinc_lock_mode", "2"],
   ];
-  if (galera) {
+  if (database.replication === "galera") {
     settings.push(
       ["wsrep_on", "ON"],
       ["wsrep_provider", "/usr/lib/galera/libgalera_smm.so"],

@@ -1,14 +1,8 @@
 /** What runs on a database node, as pure text. */
 import { ensurePackages } from "../packages.ts";
-import { writeFile } from "../scripts.ts";
+import { AFTER_MESH, writeFile } from "../scripts.ts";
 
 export const CONF_PATH = "/etc/mysql/mariadb.conf.d/99-meshbench.cnf";
-
-/** In effect after the mesh is up; a restart of the node brings both back in that order. */
-const AFTER_MESH = `[Unit]
-After=wg-quick@wg0.service
-Wants=wg-quick@wg0.service
-`;
 
 /** A status variable's value; empty while the server does not answer. */
 const STATUS = `status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
@@ -22,14 +16,14 @@ fail() {
 }`;
 
 /**
- * Packages and configuration. Never restarts a server: what changed is taken up by the settings step, one node at a
+ * Packages and configuration; without a state transfer's method, of a server alone. Never restarts a server: what changed is taken up by the settings step, one node at a
  * time.
  */
-export function configureScript(conf: string, options: { sstMethod: string; galera: boolean }): string {
+export function configureScript(conf: string, sstMethod?: "rsync" | "mariabackup"): string {
   const packages = [
     "mariadb-server",
-    ...(options.galera ? ["galera-4", "rsync"] : []),
-    ...(options.sstMethod === "mariabackup" ? ["mariadb-backup", "socat"] : []),
+    ...(sstMethod === undefined ? [] : ["galera-4", "rsync"]),
+    ...(sstMethod === "mariabackup" ? ["mariadb-backup", "socat"] : []),
   ];
   return `changed=0
 ${ensurePackages(packages)}
@@ -41,9 +35,13 @@ ${writeFile(CONF_PATH, conf)}
 systemctl enable --quiet mariadb`;
 }
 
-/** Starts a standalone server, or restarts one that runs with another configuration than its file. */
-export function standaloneScript(timeoutSeconds: number): string {
-  return `${STATUS}
+/**
+ * Starts a standalone server, or restarts one that runs with another configuration than its file. `settings` names the
+ * configuration, so that another one runs the step again.
+ */
+export function standaloneScript(settings: string, timeoutSeconds: number): string {
+  return `# settings ${settings}
+${STATUS}
 now=$(sha256sum ${CONF_PATH} | cut -c1-64)
 [ "$(cat /var/lib/mysql/meshbench-conf 2>/dev/null)" = "$now" ] && systemctl is-active --quiet mariadb || systemctl restart mariadb 2>/dev/null || fail "mariadb did not start"
 echo "$now" > /var/lib/mysql/meshbench-conf

@@ -3,12 +3,14 @@
  */
 import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
-import { CONNECTION_HEADROOM, maxThreads } from "../config/check.ts";
+import { CONNECTION_HEADROOM, maxThreads } from "../config/counts.ts";
+import type { DatabaseOf } from "../config/engines.ts";
 import type { Config } from "../config/schema.ts";
 import { password } from "../identity.ts";
 import { type Node, onNode } from "../node.ts";
-import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts } from "./database.ts";
-import { type ServerConf, serverConf } from "./galera-conf.ts";
+import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts, endpointsOf } from "./database.ts";
+import type { CreateDatabase } from "./engine.ts";
+import { clusterName, type MariaDbConfig, type ServerConf, serverConf } from "./galera-conf.ts";
 import {
   configureScript,
   enterScript,
@@ -18,6 +20,7 @@ import {
   settingsScript,
   standaloneScript,
 } from "./galera-scripts.ts";
+import { engineOf } from "./index.ts";
 
 /** Seconds until a join counts as failed; a state transfer of 12 GB over 100 Mbit/s takes 17 minutes. */
 const JOIN_TIMEOUT = 1800;
@@ -27,6 +30,9 @@ const START_TIMEOUT = 120;
 /** MariaDB's own default, below which nothing is gained. */
 const MIN_CONNECTIONS = 151;
 
+export const createMariaDb: CreateDatabase<MariaDbConfig> = (args, opts) => new MariaDb(args, opts);
+
+/** One server, or a Galera cluster. */
 export class MariaDb extends pulumi.ComponentResource implements Database {
   readonly engine: string;
   readonly endpoints: Database["endpoints"];
@@ -35,33 +41,30 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
   readonly dependencies: pulumi.Resource[];
 
   constructor(
-    nodes: Node[],
-    config: Config,
-    clusterName: string,
-    after: pulumi.Resource[],
+    { nodes, database, config, owner, after }: Parameters<CreateDatabase<MariaDbConfig>>[0],
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("meshbench:databases:MariaDb", "database", {}, opts);
-    const galera = config.database.engine === "galera";
-    this.engine = config.database.engine;
-    this.endpoints = nodes.map((n) => ({ name: n.name, host: n.meshAddress, port: 3306, role: "any" as const }));
+    const galera = database.replication === "galera";
+    const sstMethod = galera ? database.sstMethod : undefined;
+    this.engine = database.engine;
+    this.endpoints = endpointsOf(engineOf(database), nodes);
     this.credentials = { user: DATABASE_USER, password: password("database-password", { parent: this }) };
 
-    const confs = nodes.map((node) => confOf(node, nodes, config, clusterName));
+    const confs = nodes.map((node) => confOf(node, nodes, config, clusterName(owner.project, owner.stack)));
     const configured = nodes.map((node, i) =>
       onNode(
         `${node.name}-mariadb-conf`,
         node,
         {
-          script: configureScript(serverConf(confs[i]!, config.database), {
-            sstMethod: config.database.sstMethod,
-            galera,
-          }),
+          script: configureScript(serverConf(confs[i]!, database), sstMethod),
         },
         { parent: this, dependsOn: after },
       ),
     );
-    const running = galera ? this.cluster(nodes, confs, config, configured) : [this.standalone(nodes[0]!, configured)];
+    const running = galera
+      ? this.cluster(nodes, confs, database, configured)
+      : [this.standalone(nodes[0]!, fingerprint(confs[0]!, database), configured)];
     const ready = onNode(
       "database-ready",
       nodes[0]!,
@@ -83,11 +86,11 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
     this.registerOutputs();
   }
 
-  private standalone(node: Node, configured: pulumi.Resource[]): pulumi.Resource {
+  private standalone(node: Node, settings: string, configured: pulumi.Resource[]): pulumi.Resource {
     return onNode(
       `${node.name}-mariadb`,
       node,
-      { script: standaloneScript(START_TIMEOUT), triggers: configured.map((c) => c.urn) },
+      { script: standaloneScript(settings, START_TIMEOUT) },
       { parent: this, dependsOn: configured },
     );
   }
@@ -99,7 +102,7 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
   private cluster(
     nodes: Node[],
     confs: ServerConf[],
-    config: Config,
+    database: DatabaseOf<"mariadb/galera">,
     configured: pulumi.Resource[],
   ): pulumi.Resource[] {
     const enter = (node: Node, founder: boolean, dependsOn: pulumi.Resource[]): pulumi.Resource =>
@@ -126,7 +129,7 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
     const [first, ...others] = nodes;
     const founder = member(first!, enter(first!, true, configured));
     const settled: pulumi.Resource[] = [founder];
-    if (config.database.sstMethod === "mariabackup")
+    if (database.sstMethod === "mariabackup")
       settled.push(
         onNode("sst-account", first!, { script: SST_ACCOUNT_SCRIPT }, { parent: this, dependsOn: [founder] }),
       );
@@ -142,7 +145,7 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
           `${node.name}-settings`,
           node,
           {
-            script: settingsScript(fingerprint(confs[i]!, config), JOIN_TIMEOUT),
+            script: settingsScript(fingerprint(confs[i]!, database), JOIN_TIMEOUT),
             timeoutSeconds: 2 * JOIN_TIMEOUT,
           },
           { parent: this, dependsOn: i === 0 ? [...settled] : [...settled.slice(-1)] },
@@ -165,9 +168,9 @@ function confOf(node: Node, nodes: Node[], config: Config, clusterName: string):
 }
 
 /** Of everything that a running server would have to be restarted for: the list of members is not part of it. */
-function fingerprint(conf: ServerConf, config: Config): string {
+function fingerprint(conf: ServerConf, database: MariaDbConfig): string {
   return createHash("sha256")
-    .update(serverConf({ ...conf, members: [] }, config.database))
+    .update(serverConf({ ...conf, members: [] }, database))
     .digest("hex")
     .slice(0, 16);
 }

@@ -1,17 +1,19 @@
-/** HAProxy in front of the database, with checks that look at the wsrep state. */
+/** HAProxy in front of the database, with the engine's own check of whether a node is in service. */
 import * as pulumi from "@pulumi/pulumi";
-import { CONNECTION_HEADROOM, maxThreads } from "../config/check.ts";
+import { CONNECTION_HEADROOM, maxThreads } from "../config/counts.ts";
 import type { Config } from "../config/schema.ts";
 import type { Database } from "../databases/database.ts";
+import { engineOf } from "../databases/index.ts";
 import { type Node, onNode } from "../node.ts";
 import { ensurePackages } from "../packages.ts";
 import { writeFile } from "../scripts.ts";
-import { CHECK_PROGRAM, CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "./haproxy-conf.ts";
+import { CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "./haproxy-conf.ts";
 import { type Proxy, type ProxyFacts, READER_PORT, WRITER_PORT } from "./proxy.ts";
 
-export function checkScript(meshAddress: string): string {
+/** @param program answers one request on stdin with 200 when the node is in service */
+export function checkScript(meshAddress: string, program: string): string {
   return `changed=0
-${writeFile("/usr/local/lib/meshbench/in-service", CHECK_PROGRAM, "0755")}
+${writeFile("/usr/local/lib/meshbench/in-service", program, "0755")}
 ${writeFile("/etc/systemd/system/meshbench-check.socket", checkSocketUnit(meshAddress))}
 ${writeFile("/etc/systemd/system/meshbench-check@.service", CHECK_SERVICE_UNIT)}
 if [ "$changed" = 1 ]; then systemctl daemon-reload; systemctl restart meshbench-check.socket; fi
@@ -58,19 +60,28 @@ export class HaProxy extends pulumi.ComponentResource implements Proxy {
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("meshbench:proxies:HaProxy", "proxy", {}, opts);
-    const galera = config.database.engine === "galera";
-    const checks = galera
-      ? databaseNodes.map((n) =>
-          onNode(`${n.name}-check`, n, { script: checkScript(n.meshAddress) }, { parent: this, dependsOn: after }),
-        )
-      : [];
+    const { inService, port } = engineOf(config.database);
+    const checks =
+      inService === null
+        ? []
+        : databaseNodes.map((n) =>
+            onNode(
+              `${n.name}-check`,
+              n,
+              { script: checkScript(n.meshAddress, inService) },
+              { parent: this, dependsOn: after },
+            ),
+          );
     const servers = databaseNodes.map((n) => ({ name: n.name, address: n.meshAddress }));
     const running = onNode(
       "haproxy",
       node,
       {
         script: haproxyScript(
-          haproxyConf(node.meshAddress, servers, maxThreads(config) + CONNECTION_HEADROOM, galera),
+          haproxyConf(node.meshAddress, servers, maxThreads(config) + CONNECTION_HEADROOM, {
+            port,
+            checked: inService !== null,
+          }),
           servers.length,
         ),
       },

@@ -6,6 +6,7 @@
  * the driver sends one statement at a time and waits, so each statement costs a round trip to the endpoint. Where it is
  * not known which node served, the nearest is taken: the floor stays a lower bound.
  */
+import type { CommitRule } from "../../workloads/contract.ts";
 import type { Point, Subject } from "../model.ts";
 
 export interface Rtt {
@@ -86,6 +87,9 @@ export function commitsPerTransaction(point: Point): number {
   return point.mix.other === null || point.mix.other >= 1.5 ? 1 : point.mix.write;
 }
 
+/** From the result itself; results from before it was recorded are of Galera wherever there are several nodes. */
+const commitRuleOf = (subject: Subject): CommitRule => subject.context?.database?.commit ?? "farthest-member";
+
 /** Floor of one point, or null when RTTs or the statement mix are not known. */
 export function floorOf(subject: Subject, point: Point): Floor | null {
   const rtt = rttOf(subject);
@@ -96,9 +100,8 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
     if (times > 1e-9 && rttMs > 0) terms.push({ what, times, rttMs, ms: times * rttMs });
   };
 
-  const galera = /galera|mariadb/i.test(subject.context.database?.engine ?? "") && databases.length > 1;
   const commits = commitsPerTransaction(point);
-  if (galera && commits > 0) {
+  if (commitRuleOf(subject) === "farthest-member" && databases.length > 1 && commits > 0) {
     const farthest = databases.map((writer) => {
       const others = databases.filter((n) => n !== writer).map((n) => rtt.between(writer, n));
       return others.some((r) => r === null) ? null : Math.max(...(others as number[]));

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CONNECTION_HEADROOM } from "../../infra/config/check.ts";
+import { CONNECTION_HEADROOM } from "../../infra/config/counts.ts";
 import { PROFILES } from "../../infra/config/profiles.ts";
 import { configOf, problemsOf, warningsOf } from "./config.ts";
 
@@ -123,12 +123,13 @@ const MISTAKES: [string, Record<string, unknown>, string, ...RegExp[]][] = [
     { database: { engine: "oracle" } },
     "meshbench:database.engine",
     /"oracle"/,
-    /galera/,
+    /mariadb/,
+    /postgresql/,
   ],
   [
     "a standalone server on three nodes",
     { sites: three, database: { engine: "mariadb" } },
-    "meshbench:database.engine",
+    "meshbench:database.replication",
     /3 database nodes/,
     /allowed is 1/,
   ],
@@ -136,7 +137,35 @@ const MISTAKES: [string, Record<string, unknown>, string, ...RegExp[]][] = [
     "a provider option for a server without a provider",
     { sites: [site("east", 1)], database: { engine: "mariadb", options: { "gcs.fc_limit": 1 } } },
     "meshbench:database.options",
+    /mariadb with replication none/,
+    /a key of mariadb with replication galera/,
+  ],
+  [
+    "a state transfer for PostgreSQL",
+    { sites: [site("east", 1)], database: { engine: "postgresql", sstMethod: "rsync" } },
+    "meshbench:database.sstMethod",
+    /postgresql with replication none/,
+    /a key of mariadb with replication galera/,
+  ],
+  [
+    "a replication that the engine has not",
+    { database: { engine: "postgresql", replication: "galera" } },
+    "meshbench:database.replication",
+    /"galera"/,
     /none/,
+  ],
+  [
+    "MaxScale before PostgreSQL",
+    { sites: [site("east", 1)], database: { engine: "postgresql" }, proxy: { kind: "maxscale" } },
+    "meshbench:proxy.kind",
+    /"maxscale"/,
+    /"haproxy" or "none" before PostgreSQL/,
+  ],
+  [
+    "three PostgreSQL servers that do not replicate",
+    { sites: three, database: { engine: "postgresql" } },
+    "meshbench:database.replication",
+    /3 database nodes/,
   ],
   [
     "a Galera option out of its bounds",
@@ -300,7 +329,7 @@ const MISTAKES: [string, Record<string, unknown>, string, ...RegExp[]][] = [
     "MaxScale without Galera",
     { sites: [site("east", 1)], database: { engine: "mariadb" }, proxy: { kind: "maxscale" } },
     "meshbench:proxy.kind",
-    /galeramon/,
+    /before MariaDB$/,
   ],
   ["a run id that is no file's name", { runId: "../x" }, "meshbench:runId", /"\.\.\/x"/, /letters/],
   ["a lab name that is no name", { lab: "A b" }, "meshbench:lab", /"A b"/, /lower-case/],
@@ -386,6 +415,7 @@ test("values that YAML reads as numbers or booleans come out as the text that a 
       variables: { innodb_flush_log_at_trx_commit: 0, innodb_doublewrite: true },
     },
   });
+  assert.ok(config.database.replication === "galera");
   assert.deepEqual(config.database.options, { "gcs.fc_limit": "100" });
   assert.deepEqual(config.database.variables, { innodb_flush_log_at_trx_commit: "0", innodb_doublewrite: "true" });
 });

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
-import { CHECK_PROGRAM } from "../../infra/proxies/haproxy-conf.ts";
+import { GALERA_CHECK } from "../../infra/databases/galera-check.ts";
 import { ensurePackages, type Packages } from "../support/debian.ts";
 import { FILES } from "./texts.ts";
 
@@ -48,7 +48,7 @@ function answer(state: string | undefined): { status: string; headers: string; b
     state === undefined ? "#!/bin/bash\nexit 1\n" : `#!/bin/bash\necho "${state}"\n`,
     { mode: 0o755 },
   );
-  const ran = spawnSync("bash", ["-c", CHECK_PROGRAM], {
+  const ran = spawnSync("bash", ["-c", GALERA_CHECK], {
     input: "GET / HTTP/1.0\r\n\r\n",
     encoding: "utf8",
     env: { ...process.env, PATH: `${dir}:${process.env["PATH"]}` },

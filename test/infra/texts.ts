@@ -14,6 +14,7 @@ import {
   installScript as runInstallScript,
   startScript,
 } from "../../infra/benchmark/unit.ts";
+import { GALERA_CHECK } from "../../infra/databases/galera-check.ts";
 import { serverConf } from "../../infra/databases/galera-conf.ts";
 import {
   configureScript,
@@ -24,11 +25,17 @@ import {
   settingsScript,
   standaloneScript,
 } from "../../infra/databases/galera-scripts.ts";
+import {
+  configureScript as pgConfigureScript,
+  readyScript as pgReadyScript,
+  serverScript as pgServerScript,
+  postgresConf,
+} from "../../infra/databases/postgresql-conf.ts";
 import { rttScript, serverScript, throughputScript } from "../../infra/mesh/measure.ts";
 import { wireguardConf } from "../../infra/mesh/plan.ts";
 import { interfaceScript, keyScript, reachScript } from "../../infra/mesh/wireguard.ts";
 import { checkScript, haproxyScript } from "../../infra/proxies/haproxy.ts";
-import { CHECK_PROGRAM, CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "../../infra/proxies/haproxy-conf.ts";
+import { CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "../../infra/proxies/haproxy-conf.ts";
 import { accountsScript, maxscaleConf } from "../../infra/proxies/maxscale-conf.ts";
 import { installScript } from "../../infra/proxies/maxscale-install.ts";
 import { COUNTERS_PROGRAM, serviceScript, UNIT } from "../../infra/proxies/maxscale-scripts.ts";
@@ -42,7 +49,15 @@ const SERVERS = [
   { name: "east-2", address: "10.99.0.2" },
   { name: "west-1", address: "10.99.0.33" },
 ];
-const DATABASE = { engine: "galera" as const, options: {}, variables: {}, sstMethod: "rsync" as const };
+const DATABASE = {
+  engine: "mariadb" as const,
+  replication: "galera" as const,
+  version: "debian" as const,
+  options: {},
+  variables: {},
+  sstMethod: "rsync" as const,
+};
+const ALONE = { engine: "mariadb" as const, replication: "none" as const, version: "debian" as const, variables: {} };
 const SERVER = {
   nodeName: "east-1",
   meshAddress: "10.99.0.1",
@@ -69,6 +84,12 @@ const WIREGUARD = wireguardConf(
 export const MAXSCALE = maxscaleConf({ bind: "10.99.0.14", servers: SERVERS, monitor: {}, service: {} });
 const SHA = "0123456789ab".padEnd(64, "0");
 
+const POSTGRES_CONF = postgresConf(
+  { meshAddress: "10.99.0.1", maxConnections: 100 },
+  { shared_buffers: "256MB", application_name: "it's" },
+);
+const POSTGRES_ACCESS = { user: "meshbench", database: "sbtest", network: "10.99.0.0/24" };
+
 /** Files that a node reads. */
 export const FILES: Record<string, string> = {
   "wireguard.conf": WIREGUARD,
@@ -82,9 +103,11 @@ export const FILES: Record<string, string> = {
       variables: { max_connections: "500", innodb_buffer_pool_size: "1G" },
     },
   ),
-  "standalone.cnf": serverConf({ ...SERVER, members: [] }, { ...DATABASE, engine: "mariadb" }),
-  "haproxy.cfg": haproxyConf("10.99.0.14", SERVERS, 46, true),
-  "haproxy-standalone.cfg": haproxyConf("10.99.0.14", SERVERS.slice(0, 1), 46, false),
+  "standalone.cnf": serverConf({ ...SERVER, members: [] }, ALONE),
+  "postgresql.conf": POSTGRES_CONF,
+  "haproxy-postgresql.cfg": haproxyConf("10.99.0.14", SERVERS.slice(0, 1), 46, { port: 5432, checked: false }),
+  "haproxy.cfg": haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true }),
+  "haproxy-standalone.cfg": haproxyConf("10.99.0.14", SERVERS.slice(0, 1), 46, { port: 3306, checked: false }),
   "check.socket": checkSocketUnit("10.99.0.1"),
   "check.service": CHECK_SERVICE_UNIT,
   "maxscale.cnf": MAXSCALE,
@@ -105,7 +128,7 @@ export const SCRIPTS: Record<string, string> = {
   "mesh-server.sh": serverScript("10.99.0.1"),
   "mesh-rtt.sh": rttScript(PEERS, 1420),
   "mesh-throughput.sh": throughputScript(PEERS, 4),
-  "galera-configure.sh": configureScript(serverConf(SERVER, DATABASE), { sstMethod: "rsync", galera: true }),
+  "galera-configure.sh": configureScript(serverConf(SERVER, DATABASE), "rsync"),
   "galera-enter-founder.sh": enterScript({ founder: true, peers: ["10.99.0.2", "10.99.0.33"], timeoutSeconds: 300 }),
   "galera-enter-single-founder.sh": enterScript({ founder: true, peers: [], timeoutSeconds: 300 }),
   "galera-enter-joiner.sh": enterScript({ founder: false, peers: ["10.99.0.1", "10.99.0.33"], timeoutSeconds: 300 }),
@@ -120,7 +143,7 @@ export const SCRIPTS: Record<string, string> = {
     galera: true,
     timeoutSeconds: 120,
   }),
-  "standalone.sh": standaloneScript(120),
+  "standalone.sh": standaloneScript("abcdef0123456789", 120),
   "standalone-ready.sh": readyScript({
     size: 1,
     user: "meshbench",
@@ -129,8 +152,11 @@ export const SCRIPTS: Record<string, string> = {
     galera: false,
     timeoutSeconds: 120,
   }),
-  "haproxy-check.sh": checkScript("10.99.0.1"),
-  "haproxy.sh": haproxyScript(haproxyConf("10.99.0.14", SERVERS, 46, true), 3),
+  "postgresql-configure.sh": pgConfigureScript(POSTGRES_CONF, POSTGRES_ACCESS),
+  "postgresql-server.sh": pgServerScript("abcdef0123456789", "10.99.0.1", 120),
+  "postgresql-ready.sh": pgReadyScript(POSTGRES_ACCESS),
+  "haproxy-check.sh": checkScript("10.99.0.1", GALERA_CHECK),
+  "haproxy.sh": haproxyScript(haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true }), 3),
   "maxscale-accounts.sh": accountsScript("10.99.0.%", {}),
   "maxscale-accounts-donors.sh": accountsScript("10.99.0.%", { set_donor_nodes: "true" }),
   "maxscale-install-vendor.sh": installScript({ kind: "vendor", version: "24.02.5" }),
@@ -159,6 +185,6 @@ export const SCRIPTS: Record<string, string> = {
 /** Programs that stay on a node. */
 export const PROGRAMS: Record<string, string> = {
   "hosts-sampler": SAMPLER,
-  "in-service": CHECK_PROGRAM,
+  "in-service": GALERA_CHECK,
   "proxy-counters": COUNTERS_PROGRAM,
 };

@@ -38,7 +38,9 @@ test("the matrix is the product of its axes, named by those that have a choice",
     cells.map((c) => c.name),
     ["near-default", "near-wide", "far-default", "far-wide"],
   );
-  assert.equal(cells[3]!.config.database.options["gcs.fc_limit"], "256");
+  const { database } = cells[3]!.config;
+  assert.ok(database.replication === "galera");
+  assert.equal(database.options["gcs.fc_limit"], "256");
   assert.equal(cells[3]!.config.links[0]!.rttMs, 20);
   assert.equal(cells[0]!.config.profileName, "smoke");
 });

@@ -1,3 +1,4 @@
+# settings abcdef0123456789
 status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
 # The sentence first, with the server's own reason: it is what a summary shows.

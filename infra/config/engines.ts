@@ -1,0 +1,82 @@
+/**
+ * What can stand under `meshbench:database`: one member per engine and replication design. Pure: a description of each
+ * member is in databases/.
+ */
+import { z } from "zod";
+
+export const scalar = z.union([z.string(), z.number(), z.boolean()]).transform((v) => String(v));
+
+/** Server variables by their own names: { innodb_buffer_pool_size: "1G" }. */
+const variables = z.record(z.string().regex(/^[a-z][a-z0-9_]*$/, "a server variable's name"), scalar).default({});
+
+const mariadb = {
+  engine: z.literal("mariadb"),
+  /** debian: what the nodes' Debian carries; or an exact version of the vendor's repository such as 10.11.8. */
+  version: z
+    .union([z.literal("debian"), z.string().regex(/^\d+\.\d+\.\d+$/, "debian, or an exact version such as 10.11.8")])
+    .default("debian"),
+  variables,
+};
+
+/** One standalone server. */
+export const mariadbNone = z.strictObject({ ...mariadb, replication: z.literal("none") });
+
+/** wsrep on every database node. */
+export const mariadbGalera = z.strictObject({
+  ...mariadb,
+  replication: z.literal("galera"),
+  /** wsrep provider options by their own names: { "evs.suspect_timeout": "PT5S" }. */
+  options: z.record(z.string(), scalar).default({}),
+  sstMethod: z.enum(["rsync", "mariabackup"]).default("rsync"),
+});
+
+/** One standalone server of Debian's own version. */
+export const postgresqlNone = z.strictObject({
+  engine: z.literal("postgresql"),
+  replication: z.literal("none"),
+  version: z.literal("debian").default("debian"),
+  variables,
+});
+
+const mariadbSchema = z.discriminatedUnion("replication", [mariadbNone, mariadbGalera]);
+const postgresqlSchema = z.discriminatedUnion("replication", [postgresqlNone]);
+export const databaseSchema = z.discriminatedUnion("engine", [mariadbSchema, postgresqlSchema]);
+
+export type DatabaseConfig = z.infer<typeof databaseSchema>;
+type KeyOf<D> = D extends { engine: infer E extends string; replication: infer R extends string } ? `${E}/${R}` : never;
+/** "mariadb/galera": what the registry of descriptions is asked by. */
+export type EngineKey = KeyOf<DatabaseConfig>;
+export type DatabaseOf<K extends EngineKey> = Extract<
+  DatabaseConfig,
+  K extends `${infer E}/${infer R}` ? { engine: E; replication: R } : never
+>;
+
+export const engineKey = ({ engine, replication }: DatabaseConfig): EngineKey =>
+  `${engine}/${replication}` as EngineKey;
+
+/** Without a word about the replication, an engine is one server; without a word about the engine, it is Galera. */
+const REPLICATION: Record<string, string> = { mariadb: "none", postgresql: "none" };
+
+/** Fills in what the schema decides by, and reads the former name `engine: galera`. */
+export function withEngine(raw: unknown): { database: unknown; advice: string[] } {
+  if (raw === undefined) return { database: { engine: "mariadb", replication: "galera" }, advice: [] };
+  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) return { database: raw, advice: [] };
+  const given = raw as { engine?: unknown; replication?: unknown };
+  if (given.engine === "galera")
+    return {
+      database: { replication: "galera", ...raw, engine: "mariadb" },
+      advice: ['meshbench:database.engine: "galera"; taken as engine "mariadb" with replication "galera"'],
+    };
+  if (given.engine === undefined) return { database: { replication: "galera", ...raw, engine: "mariadb" }, advice: [] };
+  const replication = given.replication ?? REPLICATION[String(given.engine)];
+  return { database: { ...raw, ...(replication === undefined ? {} : { replication }) }, advice: [] };
+}
+
+const MEMBERS = [...mariadbSchema.options, ...postgresqlSchema.options];
+
+/** The members that have a key which another one has not: "mariadb with replication galera". */
+export function whoseKey(key: string): string[] {
+  return MEMBERS.filter((member) => Object.hasOwn(member.shape, key)).map(
+    ({ shape }) => `${[...shape.engine.values].join()} with replication ${[...shape.replication.values].join()}`,
+  );
+}

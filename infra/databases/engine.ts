@@ -1,0 +1,57 @@
+/**
+ * An engine's description: everything that the rest of the program asks about a database design. Plain values and pure
+ * functions; the component that stands it up is loaded only when it is wanted.
+ */
+import type * as pulumi from "@pulumi/pulumi";
+import type { CommitRule, Endpoint, Target } from "../../workloads/contract.ts";
+import type { DatabaseConfig } from "../config/engines.ts";
+import type { Config, ProxyKindName } from "../config/schema.ts";
+import type { Node } from "../node.ts";
+import type { Database } from "./database.ts";
+
+export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
+  /** For people: "MariaDB Galera". */
+  readonly title: string;
+  readonly protocol: Target["driver"];
+  readonly port: number;
+  /** Which proxies can stand before it. */
+  readonly proxies: readonly ProxyKindName[];
+  /** Role of the database node at this place of the node list. */
+  roleOf(index: number): Endpoint["role"];
+  /** Which round trips a commit pays; travels in the result, for the floor. */
+  readonly commit: CommitRule;
+  /** Whether a group of nodes decides by majority. */
+  readonly quorum: boolean;
+  /** A row of sbtest on disk with its share of both trees and the engine's free space, bytes. */
+  readonly bytesPerRow: number;
+  /** Where the data lie, and the units, packages and files that come with the server. */
+  readonly host: {
+    readonly dataDirectory: string;
+    readonly units: readonly string[];
+    readonly files: readonly string[];
+    readonly directories: readonly string[];
+  };
+  /**
+   * A program that answers an HTTP health check with 200 when the node takes reads and writes; null where a port that
+   * answers says as much.
+   */
+  readonly inService: string | null;
+  /** What the result and the run key carry of the settings. */
+  settings(database: D): Record<string, string>;
+  /** Sentences in the project's form, before anything is created. */
+  check(database: D, config: Config): { problems: string[]; warnings: string[] };
+  /** Stands it up on the nodes. */
+  load(): Promise<CreateDatabase<D>>;
+}
+
+export type CreateDatabase<D extends DatabaseConfig> = (
+  args: {
+    nodes: Node[];
+    database: D;
+    config: Config;
+    /** "project-stack": what a cluster is called. */
+    owner: { project: string; stack: string };
+    after: pulumi.Resource[];
+  },
+  opts?: pulumi.ComponentResourceOptions,
+) => Database;

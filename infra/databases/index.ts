@@ -1,0 +1,15 @@
+/** The engines: a member of the union in config/engines.ts without a description here does not compile. */
+import { type DatabaseConfig, type DatabaseOf, type EngineKey, engineKey } from "../config/engines.ts";
+import type { Engine } from "./engine.ts";
+import { mariadbGalera } from "./mariadb-galera.ts";
+import { mariadbNone } from "./mariadb-none.ts";
+import { postgresqlNone } from "./postgresql-none.ts";
+
+export const ENGINES: { readonly [K in EngineKey]: Engine<DatabaseOf<K>> } = {
+  "mariadb/none": mariadbNone,
+  "mariadb/galera": mariadbGalera,
+  "postgresql/none": postgresqlNone,
+};
+
+/** The description takes the very configuration that it was found by. */
+export const engineOf = (database: DatabaseConfig): Engine => ENGINES[engineKey(database)] as unknown as Engine;

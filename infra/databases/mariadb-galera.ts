@@ -1,0 +1,29 @@
+import type { DatabaseOf } from "../config/engines.ts";
+import { checkGaleraOptions } from "../config/galera-options.ts";
+import type { Engine } from "./engine.ts";
+import { GALERA_CHECK } from "./galera-check.ts";
+import { INNODB_ROW_BYTES, MARIADB_HOST, MARIADB_OWNED } from "./mariadb.ts";
+import { checkVariables } from "./server-variables.ts";
+
+/** MariaDB with wsrep on every database node. */
+export const mariadbGalera: Engine<DatabaseOf<"mariadb/galera">> = {
+  title: "MariaDB Galera",
+  protocol: "mysql",
+  port: 3306,
+  proxies: ["haproxy", "maxscale", "none"],
+  roleOf: () => "any",
+  commit: "farthest-member",
+  quorum: true,
+  bytesPerRow: INNODB_ROW_BYTES,
+  host: MARIADB_HOST,
+  inService: GALERA_CHECK,
+  settings: ({ options, variables }) => ({ ...options, ...variables }),
+  check: ({ options, variables }, config) => ({
+    problems: [
+      ...checkGaleraOptions(options, Math.max(0, ...config.links.map((link) => link.rttMs + link.jitterMs))),
+      ...checkVariables(variables, MARIADB_OWNED, config),
+    ],
+    warnings: [],
+  }),
+  load: async () => (await import("./galera.ts")).createMariaDb,
+};
