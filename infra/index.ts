@@ -5,6 +5,7 @@ import { planSpec, runKey } from "./benchmark/spec.ts";
 import { Benchmark } from "./benchmark.ts";
 import { readConfig } from "./config.ts";
 import { costOf } from "./cost/cost.ts";
+import { endpointsOf } from "./databases/engine.ts";
 import { engineOf } from "./databases/index.ts";
 import { expiry, operatorKey } from "./identity.ts";
 import { MeshMeasurement } from "./mesh/measure.ts";
@@ -39,9 +40,12 @@ export async function topology(): Promise<Outputs> {
     labels: { project, stack, "stack-id": identity.id, owner: config.owner, expires: expiry(config.expiresHours) },
   });
   const mesh = new Mesh(nodes, config.mesh);
-  const createDatabase = await engineOf(config.database).load();
+  const engine = engineOf(config.database);
+  const databaseNodes = withRole(nodes, "database");
+  const createDatabase = await engine.load();
   const database = createDatabase({
-    nodes: withRole(nodes, "database"),
+    nodes: databaseNodes,
+    endpoints: endpointsOf(engine, databaseNodes),
     database: config.database,
     config,
     owner: { project, stack: identity.name },

@@ -1,7 +1,6 @@
 /** What a database is to everything above it. */
 import type * as pulumi from "@pulumi/pulumi";
 import type { Endpoint } from "../../workloads/contract.ts";
-import type { Engine } from "./engine.ts";
 
 export const DATABASE_NAME = "sbtest";
 export const DATABASE_USER = "meshbench";
@@ -16,12 +15,6 @@ export interface Database {
   /** What must have happened before anything uses the database. */
   dependencies: pulumi.Resource[];
 }
-
-export const endpointsOf = (
-  engine: Pick<Engine, "port" | "roleOf">,
-  nodes: { name: string; meshAddress: string }[],
-): Endpoint[] =>
-  nodes.map((n, i) => ({ name: n.name, host: n.meshAddress, port: engine.port, role: engine.roleOf(i) }));
 
 export interface DatabaseFacts {
   version: string;

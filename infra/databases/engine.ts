@@ -44,9 +44,17 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   load(): Promise<CreateDatabase<D>>;
 }
 
+/** One per database node, by mesh address. */
+export const endpointsOf = (
+  engine: Pick<Engine, "port" | "roleOf">,
+  nodes: { name: string; meshAddress: string }[],
+): Endpoint[] =>
+  nodes.map((n, i) => ({ name: n.name, host: n.meshAddress, port: engine.port, role: engine.roleOf(i) }));
+
 export type CreateDatabase<D extends DatabaseConfig> = (
   args: {
     nodes: Node[];
+    endpoints: Endpoint[];
     database: D;
     config: Config;
     /** "project-stack": what a cluster is called. */

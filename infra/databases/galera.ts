@@ -8,7 +8,7 @@ import type { DatabaseOf } from "../config/engines.ts";
 import type { Config } from "../config/schema.ts";
 import { password } from "../identity.ts";
 import { type Node, onNode } from "../node.ts";
-import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts, endpointsOf } from "./database.ts";
+import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts } from "./database.ts";
 import type { CreateDatabase } from "./engine.ts";
 import { clusterName, type MariaDbConfig, type ServerConf, serverConf } from "./galera-conf.ts";
 import {
@@ -20,7 +20,6 @@ import {
   settingsScript,
   standaloneScript,
 } from "./galera-scripts.ts";
-import { engineOf } from "./index.ts";
 
 /** Seconds until a join counts as failed; a state transfer of 12 GB over 100 Mbit/s takes 17 minutes. */
 const JOIN_TIMEOUT = 1800;
@@ -41,14 +40,14 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
   readonly dependencies: pulumi.Resource[];
 
   constructor(
-    { nodes, database, config, owner, after }: Parameters<CreateDatabase<MariaDbConfig>>[0],
+    { nodes, endpoints, database, config, owner, after }: Parameters<CreateDatabase<MariaDbConfig>>[0],
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("meshbench:databases:MariaDb", "database", {}, opts);
     const galera = database.replication === "galera";
     const sstMethod = galera ? database.sstMethod : undefined;
     this.engine = database.engine;
-    this.endpoints = endpointsOf(engineOf(database), nodes);
+    this.endpoints = endpoints;
     this.credentials = { user: DATABASE_USER, password: password("database-password", { parent: this }) };
 
     const confs = nodes.map((node) => confOf(node, nodes, config, clusterName(owner.project, owner.stack)));

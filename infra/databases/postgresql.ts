@@ -5,10 +5,9 @@ import { CONNECTION_HEADROOM, maxThreads } from "../config/counts.ts";
 import type { DatabaseOf } from "../config/engines.ts";
 import { password } from "../identity.ts";
 import { onNode } from "../node.ts";
-import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts, endpointsOf } from "./database.ts";
+import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts } from "./database.ts";
 import type { CreateDatabase } from "./engine.ts";
 import { configureScript, postgresConf, readyScript, serverScript } from "./postgresql-conf.ts";
-import { postgresqlNone } from "./postgresql-none.ts";
 
 const START_TIMEOUT = 120;
 /** PostgreSQL's own default, below which nothing is gained. */
@@ -26,11 +25,11 @@ export class PostgreSql extends pulumi.ComponentResource implements Database {
   readonly ready: pulumi.Output<DatabaseFacts>;
   readonly dependencies: pulumi.Resource[];
 
-  constructor({ nodes, database, config, after }: Args, opts?: pulumi.ComponentResourceOptions) {
+  constructor({ nodes, endpoints, database, config, after }: Args, opts?: pulumi.ComponentResourceOptions) {
     super("meshbench:databases:PostgreSql", "database", {}, opts);
     const node = nodes[0]!;
     this.engine = database.engine;
-    this.endpoints = endpointsOf(postgresqlNone, nodes);
+    this.endpoints = endpoints;
     this.credentials = { user: DATABASE_USER, password: password("database-password", { parent: this }) };
 
     const maxConnections = Math.max(MIN_CONNECTIONS, maxThreads(config) + CONNECTION_HEADROOM);
