@@ -1,5 +1,6 @@
 /** PostgreSQL's configuration file and what runs on its node. Pure text. */
-import { AFTER_MESH, ensurePackages, writeFile } from "../scripts.ts";
+import { ensurePackages } from "../packages.ts";
+import { AFTER_MESH, writeFile } from "../scripts.ts";
 
 export interface PostgresConf {
   meshAddress: string;
