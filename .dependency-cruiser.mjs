@@ -17,8 +17,8 @@ export default {
     nothingBut(
       "infra-arrows",
       "^infra/",
-      ["^workloads/(contract|keep|engine/merge)\\.ts$"],
-      "infra and workloads share only the contract",
+      ["^workloads/(contract|spec-check|keep|engine/merge)\\.ts$"],
+      "infra and workloads share the contract and its checks",
     ),
     nothingBut(
       "report-arrows",

@@ -106,8 +106,8 @@ async function captured(
   return { code, output: stdout + stderr };
 }
 
-/** What a script's last words look like: "db-1: the server did not start". */
-const SAID = /^[a-z0-9][a-z0-9.-]*: /;
+/** What a script's last words look like, "db-1: the server did not start"; the journal behind them names units. */
+const SAID = /^(?!\S+\.(?:service|socket|mount): )[a-z0-9][a-z0-9.-]*: /;
 
 /**
  * The reason out of the engine's output. Of a failed step it prints that it failed, then all that the step printed, to

@@ -4,7 +4,7 @@
  */
 
 import type { z } from "zod";
-import { WORKLOADS } from "../../workloads/contract.ts";
+import { workloadProblems } from "../../workloads/spec-check.ts";
 import { engineOf } from "../databases/index.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import { DATABASE_HOSTS, driverSite } from "../topology.ts";
@@ -69,13 +69,15 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
   checkDatabase(config, problems, warnings);
   checkProxy(config, problems, warnings);
   checkDrivers(config, problems, warnings);
-  for (const [i, step] of config.profile.steps.entries()) {
-    if (!(WORKLOADS as readonly string[]).includes(step.workload))
-      problems.push(
-        `meshbench:profile.steps[${i}].workload is "${step.workload}", allowed is one of ${WORKLOADS.join(", ")}`,
-      );
-  }
+  problems.push(...checkWorkloads(config));
   return problems.length > 0 ? { problems } : { config, warnings };
+}
+
+/** Names and options of every step, as the driver would otherwise refuse them when the nodes are up. */
+function checkWorkloads({ profile, seed, database }: Config): string[] {
+  const steps = profile.steps.map((step) => ({ ...step, threads: [step.threads].flat()[0]! }));
+  const problems = workloadProblems({ data: profile.data, steps, seed, driver: engineOf(database).protocol });
+  return problems.map((problem) => `meshbench:profile.${problem}`);
 }
 
 /** A key under `database` that another engine or replication has: whose it is. */

@@ -230,6 +230,25 @@ const MISTAKES: [string, Record<string, unknown>, string, ...RegExp[]][] = [
   ["a profile named like a method", { profile: "constructor" }, "meshbench:profile", /"constructor"/],
   ["a profile without steps", { profile: profile([]) }, "meshbench:profile.steps", /\[\]/],
   [
+    "a misspelled option of a step",
+    { profile: profile([step, { ...step, options: { point_select: 1 } }]) },
+    "meshbench:profile.steps[1].options.point_select",
+    /did you mean point_selects/,
+  ],
+  [
+    "an option of a step out of its bounds",
+    { profile: profile([{ ...step, options: { range_size: 0 } }]) },
+    "meshbench:profile.steps[0].options.range_size",
+    /\b0\b/,
+    /from 1/,
+  ],
+  [
+    "options that leave a step nothing to do",
+    { profile: profile([{ ...step, options: { point_selects: 0, range_selects: false } }]) },
+    "meshbench:profile.steps[0].options",
+    /no statement is left/,
+  ],
+  [
     "a workload that there is not",
     { profile: profile([{ ...step, workload: "oltp_magic" }]) },
     "meshbench:profile.steps[0].workload",

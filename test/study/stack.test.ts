@@ -30,7 +30,7 @@ test("of a failed step its own reason is told, not its progress and not the log 
   const told = (printed: string): string => lastError(DIAGNOSTICS(printed));
   assert.equal(
     told(
-      "cloud-1: founding the cluster\ncloud-1: the first node did not start: no space left on device\nInnoDB: Error\n2026 log",
+      "cloud-1: founding the cluster\ncloud-1: the first node did not start: no space left on device\nInnoDB: Error\nmariadb.service: Failed with result 'exit-code'.\n2026 log",
     ),
     "cloud-1: the first node did not start: no space left on device",
   );
