@@ -10,6 +10,7 @@ import { addFlags, listOptions, specFrom } from "./command/flags.ts";
 import { calibrateAction, mergeAction } from "./command/tools.ts";
 import type { RunSpec } from "./contract.ts";
 import { serveLoop } from "./engine/loops.ts";
+import { expectWritable } from "./keep.ts";
 
 const entry = new URL(import.meta.url);
 
@@ -26,9 +27,15 @@ function program(): Command {
     action: (spec: RunSpec, flags: Flags) => Promise<number | void>,
   ): Command =>
     addFlags(load.command(name).description(description))
-      .option("--out <file>", "write the result there (JSON)")
+      .option("--out <file>", "write the result there (JSON); - prints it")
       .option("--json", "print the result as JSON")
       .action(async (flags: Flags, self: Command) => {
+        if (flags.out === "-") {
+          delete flags.out;
+          flags.json = true;
+        }
+        if (flags.out !== undefined) expectWritable(flags.out, "--out");
+        if (flags.status !== undefined) expectWritable(flags.status, "--status");
         const spec = specFrom(flags, (flag) => self.getOptionValueSource(flag) === "cli");
         process.exitCode = (await action(spec, flags)) ?? 0;
       });
@@ -67,6 +74,8 @@ function program(): Command {
 }
 
 if (!serveLoop()) {
+  // Who reads the progress may go away, and what it is written to may be full: the run goes on.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   try {
     await program().parseAsync();
   } catch (error) {

@@ -1,8 +1,10 @@
 /** Files that appear whole or not at all: results, which are written once, and whatever a user names with --out. */
 import { randomBytes } from "node:crypto";
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -105,6 +107,22 @@ export function writeOutput(path: string, text: string, flush = true): void {
   }
 }
 
+/** Throws one line, before a run and not after it, when `writeOutput` could not write there. `flag` names the option. */
+export function expectWritable(path: string, flag: string): void {
+  if (path === "-") return;
+  try {
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there?.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
+    const target = there === undefined ? linkTarget(path) : realpathSync(path);
+    const folder = dirname(resolve(target));
+    if (!statSync(folder).isDirectory()) throw Object.assign(new Error(), { code: "ENOTDIR" });
+    if (there !== undefined) accessSync(target, constants.W_OK);
+    if (there === undefined || !inPlace(path, there)) accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new Error(`${flag}: ${path}; expected a file that can be written: ${reason(error, path)}`);
+  }
+}
+
 /** What must not be replaced by another file of the same name. */
 const inPlace = (path: string, there: Stats): boolean =>
   !there.isFile() || there.nlink > 1 || /^\/(dev|proc)\//.test(resolve(path));
@@ -138,7 +156,8 @@ function linkTarget(path: string): string {
   return target;
 }
 
-function reason(error: unknown, path: string): string {
+/** Why a file could not be written, in words. */
+export function reason(error: unknown, path: string): string {
   switch (codeOf(error)) {
     case "ENOENT":
     case "ENOTDIR":

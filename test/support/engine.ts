@@ -40,7 +40,14 @@ export interface EngineRun {
 
 export async function runEngine(
   spec: RunSpec,
-  options: { signal?: AbortSignal; out?: string; entry?: URL; password?: string; onLine?(line: string): void } = {},
+  options: {
+    signal?: AbortSignal;
+    out?: string;
+    status?: string;
+    entry?: URL;
+    password?: string;
+    onLine?(line: string): void;
+  } = {},
 ): Promise<EngineRun> {
   const lines: string[] = [];
   const result = await run(spec, {
@@ -48,6 +55,7 @@ export async function runEngine(
     entry: options.entry ?? CLI,
     signal: options.signal ?? new AbortController().signal,
     out: options.out,
+    status: options.status,
     onLine(line) {
       lines.push(line);
       options.onLine?.(line);

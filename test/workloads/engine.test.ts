@@ -1,12 +1,14 @@
 /** The engine on a fake server: what it sends, what it counts, and that nothing hangs or is lost. */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import type { Interval } from "../../workloads/contract.ts";
 import { runResultSchema } from "../../workloads/contract.ts";
 import { merge } from "../../workloads/engine/merge.ts";
+import { Attempts, PartialFile } from "../../workloads/engine/output.ts";
 import { CLI, only, runEngine, specFor } from "../support/engine.ts";
 import type { FakeStatement } from "../support/fake-mysql.ts";
 import { FakeMysql } from "../support/fake-mysql.ts";
@@ -356,6 +358,60 @@ test("an aborted run keeps what it has, marked incomplete, and the file is a val
   const kept = runResultSchema.parse(JSON.parse(readFileSync(out, "utf8")));
   assert.equal(kept.steps.length, 2);
   assert.equal(existsSync(`${out}.partial`), false);
+});
+
+test("files that can't be written any more are said, and the windows are kept", async () => {
+  const folder = join(directory, "gone");
+  mkdirSync(folder);
+  const step = {
+    workload: "oltp_point_select",
+    threads: 1,
+    warmupSeconds: 0,
+    durationSeconds: 0.6,
+    intervalSeconds: 0.1,
+  };
+  const out = join(folder, "result.json");
+  const { result, lines } = await runEngine(specFor([fake.port], [{ ...step, repeats: 2 }]), {
+    out,
+    status: "/dev/full",
+    onLine(line) {
+      if (line.startsWith("2/2 [")) rmSync(folder, { recursive: true, force: true });
+    },
+  });
+  assert.equal(result.complete, true);
+  assert.deepEqual(
+    result.steps.map((s) => s.intervals.length),
+    [6, 6],
+  );
+  assert.match(String(result["unsaved"]), /result\.json: cannot be written: the folder .* does not exist/);
+  const said = (pattern: RegExp): number => lines.filter((line) => pattern.test(line)).length;
+  assert.equal(said(/\.partial: cannot be written: the folder/), 1, "once, not with every interval");
+  assert.equal(said(/\/dev\/full: cannot be written: no space is left/), 1);
+  await assert.rejects(
+    runEngine(specFor([fake.port], [step]), { out }),
+    /cannot be written/,
+    "but before a run it is refused",
+  );
+});
+
+test("a file that can be written again gets the next intervals, after a line that may be half", () => {
+  const said: string[] = [];
+  const partial = new PartialFile(join(directory, "late", "x.json"), new Attempts((line) => said.push(line)));
+  const entry = (t: number) => ({ step: 0, repeat: 0, interval: { t } as Interval });
+  partial.append(entry(1));
+  partial.append(entry(2));
+  mkdirSync(join(directory, "late"));
+  partial.append(entry(3));
+  partial.append(entry(4));
+  assert.equal(said.length, 2);
+  assert.match(said[1]!, /can be written again/);
+  const lines = readFileSync(join(directory, "late", "x.json.partial"), "utf8")
+    .split("\n")
+    .filter(Boolean);
+  assert.deepEqual(
+    lines.map((line) => (JSON.parse(line) as { interval: Interval }).interval.t),
+    [3, 4],
+  );
 });
 
 test("drivers that start together: each takes its share, the merged result adds up", async () => {

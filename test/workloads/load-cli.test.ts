@@ -99,6 +99,18 @@ test("bad input: one line that names the key, what was given, what is allowed", 
   await refused(["run", "--spec", spec, "--time", "5"], /--time: not together with --spec/);
 });
 
+test("files that can't be written are told before anything else happens", async () => {
+  const nowhere = join(directory, "no", "such", "folder", "x.json");
+  for (const command of ["run", "prepare", "verify", "bench"])
+    await refused(
+      [command, "--url", URL_NOWHERE, "--out", nowhere],
+      /^--out: .*x\.json; expected .*folder .* does not exist/,
+    );
+  await refused(["run", "--url", URL_NOWHERE, "--status", nowhere], /^--status: .*x\.json; expected/);
+  await refused(["run", "--url", URL_NOWHERE, "--out", directory], /^--out: .*it is a folder/);
+  await refused(["merge", nowhere, "--out", nowhere], /^--out: /);
+});
+
 test("help everywhere, and the list of options", async () => {
   for (const args of [
     ["--help"],
@@ -195,6 +207,19 @@ test("one bundled file runs alone, its worker threads included", async () => {
     const bigger = await start(["run", ...common.map((arg) => (arg === "1000" ? "5000" : arg))], {}, bundle).ended;
     assert.notEqual(bigger.code, 0);
     assert.match(bigger.err, /1000/);
+
+    // Who reads the progress goes away: the run goes on, and its result is written.
+    const unread = join(directory, "unread.json");
+    const deaf = start(
+      ["run", ...common, "--threads", "2", "--time", "2", "--interval", "0.1", "--out", unread],
+      {},
+      bundle,
+    );
+    deaf.child.stderr!.once("data", () =>
+      [deaf.child.stderr, deaf.child.stdout].forEach((stream) => stream!.destroy()),
+    );
+    assert.equal((await deaf.ended).code, 0);
+    assert.equal(runResultSchema.parse(JSON.parse(readFileSync(unread, "utf8"))).steps[0]!.intervals.length, 20);
 
     // Ctrl-C: the result is there, marked incomplete.
     const interrupted = join(directory, "interrupted.json");

@@ -77,7 +77,7 @@ function resultOf(index: number, count: number, steps: StepResult[], more: Parti
       runId: "r",
       target: { driver: "mysql", user: "u", endpoints: [{ name: "e", host: "h", port: 1 }] },
       steps: [
-        { workload: "oltp_point_select", threads: 4 },
+        { workload: "oltp_point_select", threads: 4, ...(steps[0]?.openLoop ? { rate: { perSecond: 10 } } : {}) },
         { workload: "oltp_point_select", threads: 1 },
       ],
       drivers: { index, count, meet: { host: "10.99.0.14", port: 4010, key: "k" } },
@@ -203,6 +203,114 @@ test("a step with fewer threads than drivers is whole without those that have no
       [1, true, 1],
     ],
   );
+});
+
+test("results of other loads are refused, with the first difference", () => {
+  const part = (
+    index: number,
+    change: (spec: RunResult["spec"]) => void,
+    more: Partial<StepResult> = {},
+  ): RunResult => {
+    const result = resultOf(index, 2, [windowOf({ latencies: [1] }, more)]);
+    change(result.spec);
+    return result;
+  };
+  const same = part(0, () => {});
+  const refused = (other: RunResult, pattern: RegExp): void => void assert.throws(() => merge([same, other]), pattern);
+  const step = (change: (s: RunResult["spec"]["steps"][number]) => void) => (spec: RunResult["spec"]) =>
+    change(spec.steps[0]!);
+  const runs = "merge: results of different runs: ";
+  refused(
+    part(
+      1,
+      step((s) => (s.workload = "oltp_read_only")),
+    ),
+    new RegExp(`${runs}steps\\[0\\]\\.workload is "oltp_point`),
+  );
+  refused(
+    part(
+      1,
+      step((s) => (s.durationSeconds = 30)),
+    ),
+    /steps\[0\]\.durationSeconds is 60 in one and 30 in another/,
+  );
+  refused(
+    part(
+      1,
+      step((s) => (s.warmupSeconds = 0)),
+    ),
+    /warmupSeconds/,
+  );
+  refused(
+    part(
+      1,
+      step((s) => (s.rate = { perSecond: 5, arrivals: "poisson", maxBacklog: 1 })),
+    ),
+    /steps\[0\]\.rate is nothing/,
+  );
+  refused(
+    part(
+      1,
+      step((s) => (s.options = { range_size: 5 })),
+    ),
+    /steps\[0\]\.options/,
+  );
+  refused(
+    part(1, (spec) => (spec.drivers!.count = 3)),
+    /drivers\.count is 2 in one and 3 in another/,
+  );
+  refused(
+    part(1, (spec) => (spec.seed = 9)),
+    /seed is 1 in one and 9/,
+  );
+  refused(
+    part(1, (spec) => (spec.data.tableSize = 5)),
+    /data is/,
+  );
+  refused(
+    part(1, (spec) => (spec.target.policy = "random")),
+    /target is/,
+  );
+  refused(
+    part(1, (spec) => spec.steps.pop()),
+    /steps\.length is 2 in one and 1/,
+  );
+  const itself = (more: Partial<StepResult>, pattern: RegExp): void =>
+    refused(
+      part(1, () => {}, more),
+      pattern,
+    );
+  itself({ workload: "oltp_read_only" }, /steps\[0\] repeat 0 is oltp_read_only with 4 threads, the spec says/);
+  itself({ threads: 5 }, /oltp_point_select with 5 threads, the spec says oltp_point_select with 4/);
+  itself({ step: 7 }, /steps\[7\] repeat 0 is no window of the run's spec/);
+  itself({ repeat: 1 }, /steps\[0\] repeat 1 is no window/);
+  const open = part(1, () => {});
+  open.steps[0]!.openLoop = { requestedPerSecond: 1, achievedPerSecond: 1, maxBacklog: 0, dropped: 0 };
+  refused(open, /steps\[0\] repeat 0 is an open loop, the spec says the other/);
+  assert.throws(
+    () =>
+      merge([
+        resultOf(
+          0,
+          1,
+          [1, 2].map(() => windowOf({ latencies: [1] })),
+        ),
+      ]),
+    /is there twice/,
+  );
+  const endpoints = [{ name: "near", host: "other", port: 2, role: "any" as const }];
+  const own = part(1, (spec) => Object.assign(spec.target, { endpoints, passwordFile: "/x" }));
+  assert.equal(merge([same, own]).steps[0]!.transactions, 2, "each driver has its own way to the servers");
+});
+
+test("a window that one driver lacks leaves the whole incomplete, though each result says it is complete", () => {
+  const one = windowOf({ latencies: [1] }, { step: 1, threads: 1 });
+  const merged = merge([resultOf(0, 2, [windowOf({ latencies: [1] }), one]), resultOf(1, 2, [])]);
+  assert.equal(merged.complete, false);
+  assert.equal(merged.incompleteReason, "driver 2 of 2 lacks steps[0] repeat 0");
+  assert.equal(merged.summary[0]!.complete, false);
+  const both = merge([0, 1].map((i) => resultOf(i, 2, [windowOf({ latencies: [1] })])));
+  assert.equal(both.incompleteReason, "driver 1 of 2 lacks steps[1] repeat 0", "nobody measured it");
 });
 
 test("what is missing is told: a driver, its share of a window", () => {

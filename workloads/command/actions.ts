@@ -1,7 +1,7 @@
 /** What each command does. They print progress on standard error and the answer on standard output. */
-import { writeFileSync } from "node:fs";
 import type { RunResult, RunSpec } from "../contract.ts";
 import { checkSpec, run } from "../engine/run.ts";
+import { writeOutput } from "../keep.ts";
 import { checkCapacity } from "../prepare/capacity.ts";
 import { checkData, cleanup, prepare, verify } from "../prepare/index.ts";
 import { readPassword } from "../secrets.ts";
@@ -29,7 +29,7 @@ export function stopSignal(): AbortSignal {
 
 export async function prepareAction(spec: RunSpec, flags: Flags): Promise<void> {
   const result = await prepare(spec, { onProgress: say, signal: stopSignal() });
-  if (flags.out !== undefined) writeFileSync(flags.out, `${JSON.stringify(result)}\n`);
+  if (flags.out !== undefined) writeOutput(flags.out, `${JSON.stringify(result)}\n`);
   if (flags.json) print(result);
   else
     print(
@@ -58,7 +58,7 @@ export async function runAction(spec: RunSpec, flags: Flags, entry: URL): Promis
     });
     const allComplete = await endTogether(barrier, result);
     report(result, flags);
-    return allComplete ? 0 : 1;
+    return allComplete && result["unsaved"] === undefined ? 0 : 1;
   });
 }
 
@@ -70,7 +70,7 @@ function report(result: RunResult, flags: Flags): void {
 
 export async function verifyAction(spec: RunSpec, flags: Flags): Promise<number> {
   const result = await verify(spec, { onProgress: say, signal: stopSignal(), consistency: flags.consistency ?? false });
-  if (flags.out !== undefined) writeFileSync(flags.out, `${JSON.stringify(result)}\n`);
+  if (flags.out !== undefined) writeOutput(flags.out, `${JSON.stringify(result)}\n`);
   if (flags.json) print(result);
   else print(result.ok ? `${result.tables.length} tables are as they should be` : result.problems.join("\n"));
   return result.ok ? 0 : 1;

@@ -5,6 +5,7 @@
 
 import type { RunSpec } from "../contract.ts";
 import { driverName } from "../engine/barrier.ts";
+import { Attempts } from "../engine/output.ts";
 import { checkSpec, run } from "../engine/run.ts";
 import { writeOutput } from "../keep.ts";
 import { checkCapacity } from "../prepare/capacity.ts";
@@ -52,12 +53,15 @@ async function bench({ spec, signal, barrier }: Met, flags: Flags, entry: URL): 
     result.verify = signal.aborted ? tables.checked : await agreement(spec, tables.checked, signal);
   }
   result.finishedAt = new Date().toISOString();
-  if (flags.out !== undefined) writeOutput(flags.out, `${JSON.stringify(result)}\n`);
-  process.stdout.write(`${table(result)}\n`);
+  delete result["unsaved"];
+  const { out } = flags;
+  const unsaved =
+    out === undefined ? null : new Attempts(say).try(out, () => writeOutput(out, `${JSON.stringify(result)}\n`));
+  process.stdout.write(`${flags.json ? JSON.stringify(result) : table(result)}\n`);
   if (result.verify?.ok === false) say(`the nodes do not agree: ${result.verify.problems.join("; ")}`);
   if (!result.complete) say(`incomplete: ${result.incompleteReason ?? "unknown"}`);
   else if (!allComplete) say("incomplete on another driver");
-  return allComplete ? 0 : 1;
+  return allComplete && unsaved === null ? 0 : 1;
 }
 
 async function makeTables(

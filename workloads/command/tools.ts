@@ -4,7 +4,7 @@ import type { RunResult } from "../contract.ts";
 import { runResultSchema } from "../contract.ts";
 import { calibrate } from "../engine/calibrate.ts";
 import { merge } from "../engine/merge.ts";
-import { writeOutput } from "../keep.ts";
+import { expectWritable, writeOutput } from "../keep.ts";
 import { workload } from "../sysbench/index.ts";
 import { stopSignal } from "./actions.ts";
 import { list, number } from "./flags.ts";
@@ -31,6 +31,7 @@ export async function calibrateAction(flags: {
 }
 
 export async function mergeAction(files: string[], flags: { out?: string }): Promise<void> {
+  if (flags.out !== undefined) expectWritable(flags.out, "--out");
   const text = `${JSON.stringify(merge(files.map(read)))}\n`;
   if (flags.out === undefined) process.stdout.write(text);
   else writeOutput(flags.out, text);

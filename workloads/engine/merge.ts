@@ -2,6 +2,7 @@
 import type { Interval, Latency, RunResult, StepResult } from "../contract.ts";
 import { driverName } from "./barrier.ts";
 import { Latencies } from "./histogram.ts";
+import { absent, expectedDrivers, indexOf, ownWindows, sameSpec } from "./merge-checks.ts";
 import { round } from "./progress.ts";
 import { within } from "./stats.ts";
 import { summarize, sweeps } from "./summary.ts";
@@ -19,6 +20,8 @@ export function merge(given: readonly RunResult[]): RunResult {
       throw new Error(`merge: results of different runs: ${first.runId} and ${other.runId}`);
   }
   const count = first.spec.drivers?.count ?? 1;
+  for (const other of others) sameSpec(first, other);
+  for (const result of results) ownWindows(result);
   const indexes = results.map(indexOf);
   if (new Set(indexes).size !== indexes.length)
     throw new Error(
@@ -26,23 +29,23 @@ export function merge(given: readonly RunResult[]): RunResult {
     );
   const missing = Array.from({ length: count }, (_, i) => i).filter((i) => !indexes.includes(i));
   const { drivers: _, ...spec } = first.spec;
-  const keys = [...new Map(results.flatMap((r) => r.steps).map((s) => [`${s.step}/${s.repeat}`, s])).values()].map(
-    ({ step, repeat }) => ({ step, repeat }),
-  );
+  const ran = new Map(results.flatMap((r) => r.steps).map((s) => [`${s.step}/${s.repeat}`, s]));
+  const keys = [...ran.values()].map(({ step, repeat }) => ({ step, repeat }));
   const steps = keys.map(({ step, repeat }) => {
     const parts = results.flatMap((r) =>
       r.steps
         .filter((s) => s.step === step && s.repeat === repeat)
         .map((window): Part => ({ index: indexOf(r), host: r.host.hostname, window })),
     );
-    // A step with fewer threads than there are drivers leaves the last ones idle.
-    return mergeWindows(parts, Math.min(count, spec.steps[step]?.threads ?? count), count);
+    return mergeWindows(parts, expectedDrivers(spec.steps[step], count), count);
   });
   const reasons = [
     ...missing.map((i) => `the result of ${driverName(i, count)} is missing`),
     ...results.flatMap((r) =>
       r.complete ? [] : [`${driverName(indexOf(r), count)}: ${r.incompleteReason ?? "incomplete"}`],
     ),
+    // Who has no result, or says that it is incomplete, is named already.
+    ...absent(spec, results, count),
   ];
   const summary = summarize(spec, steps);
   const { incompleteReason: __, ...rest } = first;
@@ -61,8 +64,6 @@ export function merge(given: readonly RunResult[]): RunResult {
     drivers: results.map((r) => ({ index: indexOf(r), host: r.host, engine: r.engine, complete: r.complete })),
   };
 }
-
-const indexOf = (result: RunResult): number => result.spec.drivers?.index ?? 0;
 
 /** One driver's share of a window. */
 interface Part {

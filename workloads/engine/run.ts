@@ -7,7 +7,7 @@ import { driverFor } from "../drivers/index.ts";
 import { writeOutput } from "../keep.ts";
 import { planStep } from "../sysbench/index.ts";
 import type { Barrier } from "./barrier.ts";
-import { PartialFile, StatusFile } from "./output.ts";
+import { Attempts, PartialFile, StatusFile } from "./output.ts";
 import type { Slot } from "./schedule.ts";
 import { schedule } from "./schedule.ts";
 import { summarize, sweeps } from "./summary.ts";
@@ -40,18 +40,28 @@ export interface RunOptions {
   prepare?: RunResult["prepare"];
 }
 
+/**
+ * Rejects when the run could not begin, or ended by an error. A result that could not be written to `out` at the end
+ * says so in `unsaved`.
+ */
 export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult> {
   checkSpec(spec);
   const slots = schedule(spec);
   const result = await emptyResult(spec, options);
-  const status = new StatusFile(options.status);
-  const partial = new PartialFile(options.out);
-  const save = (): void => {
-    result.summary = summarize(spec, result.steps);
-    result.sweeps = sweeps(spec, result.summary);
+  const attempts = new Attempts((line) => options.onLine(line));
+  const status = new StatusFile(options.status, attempts);
+  const partial = new PartialFile(options.out, attempts);
+  const write = (): void => {
     if (options.out !== undefined) writeOutput(options.out, `${JSON.stringify(result)}\n`);
   };
-  save();
+  /** @returns why it could not be written */
+  const save = (): string | null => {
+    result.summary = summarize(spec, result.steps);
+    result.sweeps = sweeps(spec, result.summary);
+    return attempts.try(options.out ?? "", write);
+  };
+  // Before the first window it is not too late to refuse.
+  write();
   const clock = new RunClock(spec, slots);
   let failure: string | null = null;
   /** Windows that this driver has no share of. */
@@ -72,8 +82,7 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
       result.steps.push(window);
       if (typeof window["serverVersion"] === "string") result.server ??= { version: window["serverVersion"] };
       result.incompleteReason = "the run was still going on when this was written";
-      save();
-      partial.remove();
+      if (save() === null) partial.remove();
     }
   } catch (error) {
     failure = (error as Error).message;
@@ -89,8 +98,9 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
   result.complete = reasons.length === 0 && result.steps.length + idle === slots.length;
   if (result.complete) delete result.incompleteReason;
   else result.incompleteReason = reasons[0] ?? "not all windows ran";
-  save();
-  partial.remove();
+  const unsaved = save();
+  if (unsaved === null) partial.remove();
+  else result["unsaved"] = unsaved;
   await options.observer?.end();
   const phase = result.complete ? "done" : options.signal.aborted ? "stopped" : "failed";
   status.write({
