@@ -51,7 +51,7 @@ export async function topology(): Promise<Outputs> {
     owner: { project, stack: identity.name },
     after: mesh.ready,
   });
-  const proxy = createProxy(nodes, database, config, mesh.ready);
+  const proxy = await createProxy(nodes, database, config, mesh.ready);
 
   const [runtime, bundle] = await Promise.all([nodeRuntime(), bundleLoadEngine(root)]);
   const spec = planSpec(config, plans, proxy ?? { endpoints: database.endpoints, policy: "round-robin" });

@@ -7,13 +7,13 @@ import type { z } from "zod";
 import { workloadProblems } from "../../workloads/spec-check.ts";
 import { engineOf } from "../databases/index.ts";
 import { meshSlots } from "../mesh/plan.ts";
+import { checkProxy } from "../proxies/kinds.ts";
 import { DATABASE_HOSTS, driverSite } from "../topology.ts";
 import { checkAws } from "./aws-check.ts";
 import { awsSettings, withRegion } from "./aws-settings.ts";
 import { databaseNodes, maxThreads } from "./counts.ts";
 import { describe } from "./describe.ts";
 import { whoseKey, withEngine } from "./engines.ts";
-import { checkMaxscaleOptions } from "./maxscale-options.ts";
 import { checkPlaces } from "./places.ts";
 import { namedProfile } from "./profiles.ts";
 import { type Config, configSchema, DEFAULT_LINKS, DEFAULT_SITES } from "./schema.ts";
@@ -67,7 +67,9 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
   }
   problems.push(...checkPlaces(config), ...checkAws(config));
   checkDatabase(config, problems, warnings);
-  checkProxy(config, problems, warnings);
+  const proxy = checkProxy(config);
+  problems.push(...proxy.problems);
+  warnings.push(...proxy.warnings);
   checkDrivers(config, problems, warnings);
   problems.push(...checkWorkloads(config));
   return problems.length > 0 ? { problems } : { config, warnings };
@@ -143,28 +145,6 @@ function checkDatabase(config: Config, problems: string[], warnings: string[]): 
     );
   const threads = maxThreads(config);
   if (threads > 10_000) problems.push(`meshbench:profile asks for ${threads} threads, allowed is at most 10000`);
-}
-
-function checkProxy(config: Config, problems: string[], warnings: string[]): void {
-  const { proxy, driver } = config;
-  if (proxy.kind === "maxscale") {
-    const checked = checkMaxscaleOptions(proxy);
-    problems.push(...checked.problems);
-    warnings.push(...checked.warnings);
-  } else {
-    for (const key of ["monitor", "service", "archive"] as const)
-      if (Object.keys(proxy[key] ?? {}).length > 0)
-        problems.push(`meshbench:proxy.${key} is MaxScale's, but meshbench:proxy.kind is "${proxy.kind}"`);
-  }
-  if (proxy.placement === "driver" && driver.placement === "proxy" && proxy.kind !== "none")
-    problems.push(
-      'meshbench:proxy.placement is "driver" and meshbench:driver.placement is "proxy": one of them needs a place, "own" or "database"',
-    );
-  if (driver.placement === "proxy" && proxy.kind === "none")
-    problems.push('meshbench:driver.placement is "proxy", but meshbench:proxy.kind is "none"');
-  const site = config.sites.find((s) => s.name === proxy.site);
-  if (proxy.placement === "database" && site && site.nodes === 0)
-    problems.push(`meshbench:proxy.placement is "database", but site "${site.name}" has no database node`);
 }
 
 /** The further drivers have the mesh addresses below the proxy's, which a site's last database nodes would have. */

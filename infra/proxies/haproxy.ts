@@ -1,13 +1,12 @@
 /** HAProxy in front of the database, with the engine's own check of whether a node is in service. */
 import * as pulumi from "@pulumi/pulumi";
 import { CONNECTION_HEADROOM, maxThreads } from "../config/counts.ts";
-import type { Config } from "../config/schema.ts";
-import type { Database } from "../databases/database.ts";
 import { engineOf } from "../databases/index.ts";
-import { type Node, onNode } from "../node.ts";
+import { onNode } from "../node.ts";
 import { ensurePackages } from "../packages.ts";
 import { writeFile } from "../scripts.ts";
 import { CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "./haproxy-conf.ts";
+import { type CreateProxy, displace, type ProxyArgs } from "./kind.ts";
 import { type Proxy, type ProxyFacts, READER_PORT, WRITER_PORT } from "./proxy.ts";
 
 /** @param program answers one request on stdin with 200 when the node is in service */
@@ -21,10 +20,10 @@ systemctl enable --quiet --now meshbench-check.socket`;
 }
 
 /** Checks the file with haproxy itself before the service sees it; prints version and what the proxy sees as JSON. */
-export function haproxyScript(conf: string, servers: number, timeoutSeconds = 60): string {
+export function haproxyScript(conf: string, servers: number, displaced: string[], timeoutSeconds = 60): string {
   return `${ensurePackages(["haproxy", "socat"])}
 # A proxy of another kind that served before would hold the port.
-systemctl disable --quiet --now meshbench-maxscale.service meshbench-counters.socket 2>/dev/null || true
+${displace(displaced)}
 changed=0
 ${writeFile("/etc/haproxy/meshbench.cfg", conf)}
 haproxy -c -q -f /etc/haproxy/meshbench.cfg || { echo "$(hostname): haproxy refuses its configuration" >&2; exit 1; }
@@ -43,6 +42,8 @@ printf '{"version":"%s","servers":[%s]}\\n' "$(haproxy -v | sed -n '1s/.*version
   "$(stat | sed 's/\\([^ ]*\\) \\(.*\\)/{"name":"\\1","state":"\\2"}/' | paste -sd,)"`;
 }
 
+export const createHaProxy: CreateProxy = (args, opts) => new HaProxy(args, opts);
+
 export class HaProxy extends pulumi.ComponentResource implements Proxy {
   readonly kind = "haproxy";
   readonly node: string;
@@ -52,11 +53,7 @@ export class HaProxy extends pulumi.ComponentResource implements Proxy {
   readonly dependencies: pulumi.Resource[];
 
   constructor(
-    node: Node,
-    databaseNodes: Node[],
-    database: Database,
-    config: Config,
-    after: pulumi.Resource[],
+    { node, databaseNodes, database, config, after, displaced }: ProxyArgs,
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("meshbench:proxies:HaProxy", "proxy", {}, opts);
@@ -83,6 +80,7 @@ export class HaProxy extends pulumi.ComponentResource implements Proxy {
             checked: inService !== null,
           }),
           servers.length,
+          displaced,
         ),
       },
       { parent: this, dependsOn: [...checks, ...database.dependencies] },

@@ -1,5 +1,7 @@
 /** MaxScale as a service on its node: configuration, start, readiness, counters. Bash, pure text. */
+
 import { heredoc, writeFile } from "../scripts.ts";
+import { displace } from "./kind.ts";
 import { MONITOR, MONITOR_PASSWORD, REST_PORT, SERVICE, SERVICE_PASSWORD } from "./maxscale-conf.ts";
 import { LAUNCHER, LIB_DIR } from "./maxscale-install.ts";
 import { COUNTERS_PORT, WRITER_PORT } from "./proxy.ts";
@@ -79,6 +81,8 @@ WantedBy=sockets.target
 `;
 
 export interface MaxscaleStart {
+  /** Units of proxies of other kinds. */
+  displaced: string[];
   bind: string;
   conf: string;
   /** How many database nodes it has to see in service. */
@@ -91,13 +95,13 @@ export interface MaxscaleStart {
  * sees it. Done when the port answers and the monitor has one Master and all others in sync. Prints four of REST's
  * documents.
  */
-export function serviceScript({ bind, conf, servers, timeoutSeconds = 60 }: MaxscaleStart): string {
+export function serviceScript({ bind, conf, servers, displaced, timeoutSeconds = 60 }: MaxscaleStart): string {
   return `read -r monitor_password
 read -r service_password
 fail() { echo "$(hostname): $*" >&2; exit 1; }
 changed=0
 # A proxy of another kind that served before would hold the port.
-systemctl disable --quiet --now haproxy.service 2>/dev/null || true
+${displace(displaced)}
 conf=$(cat ${heredoc(conf)}
 )
 conf=\${conf//${MONITOR_PASSWORD}/"$monitor_password"}

@@ -5,17 +5,18 @@
 
 import { local } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
-import type { Config } from "../config/schema.ts";
-import type { Database } from "../databases/database.ts";
 import { password } from "../identity.ts";
 import { type Node, onNode } from "../node.ts";
 import { checkout } from "../paths.ts";
 import { type Archive, archiveShipment, kindOf } from "./archive.ts";
+import type { CreateProxy, ProxyArgs } from "./kind.ts";
 import { accountsScript, maxscaleConf } from "./maxscale-conf.ts";
 import { parseFacts } from "./maxscale-facts.ts";
 import { installScript, type MaxscaleSource } from "./maxscale-install.ts";
 import { serviceScript } from "./maxscale-scripts.ts";
 import { COUNTERS_PORT, type Proxy, type ProxyFacts, WRITER_PORT } from "./proxy.ts";
+
+export const createMaxScale: CreateProxy = (args, opts) => new MaxScale(args, opts);
 
 /**
  * One endpoint takes everything, MaxScale tells reads from writes. A client has to send transaction control as text: a
@@ -30,13 +31,7 @@ export class MaxScale extends pulumi.ComponentResource implements Proxy {
   readonly dependencies: pulumi.Resource[];
   readonly counters: { host: string; port: number };
 
-  constructor(
-    node: Node,
-    databaseNodes: Node[],
-    database: Database,
-    config: Config,
-    opts?: pulumi.ComponentResourceOptions,
-  ) {
+  constructor({ node, databaseNodes, database, config, displaced }: ProxyArgs, opts?: pulumi.ComponentResourceOptions) {
     super("meshbench:proxies:MaxScale", "proxy", {}, opts);
     const { proxy } = config;
     const passwords = pulumi.interpolate`${password("maxscale-monitor-password", { parent: this })}\n${password("maxscale-service-password", { parent: this })}\n`;
@@ -58,6 +53,7 @@ export class MaxScale extends pulumi.ComponentResource implements Proxy {
         script: serviceScript({
           bind: node.meshAddress,
           servers: servers.length,
+          displaced,
           conf: maxscaleConf({ bind: node.meshAddress, servers, monitor: proxy.monitor, service: proxy.service }),
         }),
         stdin: passwords,

@@ -36,6 +36,7 @@ import { wireguardConf } from "../../infra/mesh/plan.ts";
 import { interfaceScript, keyScript, reachScript } from "../../infra/mesh/wireguard.ts";
 import { checkScript, haproxyScript } from "../../infra/proxies/haproxy.ts";
 import { CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "../../infra/proxies/haproxy-conf.ts";
+import { displacedBy } from "../../infra/proxies/kinds.ts";
 import { accountsScript, maxscaleConf } from "../../infra/proxies/maxscale-conf.ts";
 import { installScript } from "../../infra/proxies/maxscale-install.ts";
 import { COUNTERS_PROGRAM, serviceScript, UNIT } from "../../infra/proxies/maxscale-scripts.ts";
@@ -156,7 +157,11 @@ export const SCRIPTS: Record<string, string> = {
   "postgresql-server.sh": pgServerScript("abcdef0123456789", "10.99.0.1", 120),
   "postgresql-ready.sh": pgReadyScript(POSTGRES_ACCESS),
   "haproxy-check.sh": checkScript("10.99.0.1", GALERA_CHECK),
-  "haproxy.sh": haproxyScript(haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true }), 3),
+  "haproxy.sh": haproxyScript(
+    haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true }),
+    3,
+    displacedBy("haproxy"),
+  ),
   "maxscale-accounts.sh": accountsScript("10.99.0.%", {}),
   "maxscale-accounts-donors.sh": accountsScript("10.99.0.%", { set_donor_nodes: "true" }),
   "maxscale-install-vendor.sh": installScript({ kind: "vendor", version: "24.02.5" }),
@@ -171,7 +176,7 @@ export const SCRIPTS: Record<string, string> = {
     sha256: SHA,
     version: "24.02.5",
   }),
-  "maxscale.sh": serviceScript({ bind: "10.99.0.14", conf: MAXSCALE, servers: 3 }),
+  "maxscale.sh": serviceScript({ bind: "10.99.0.14", conf: MAXSCALE, servers: 3, displaced: displacedBy("maxscale") }),
   "run-install.sh": runInstallScript("0123456789ab", "/opt/meshbench/node-1", "/opt/meshbench/load-1.mjs"),
   "run-start.sh": startScript("0123456789ab"),
   "run-restart.sh": restartScript("0123456789ab"),
