@@ -52,7 +52,7 @@ function fromStanzas(text: string): string[] {
  * Sources of that release: the machine's own, and for another release the same archives, which carry all of them.
  * @throws LabError when the machine has no Debian 12 source that can serve the image.
  */
-export async function machineSources(debian: Debian): Promise<string[]> {
+export async function machineSources(debian: Debian = 12): Promise<string[]> {
   const directory = "/etc/apt/sources.list.d";
   const paths = [
     "/etc/apt/sources.list",
