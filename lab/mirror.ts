@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { listDirectory } from "./registry.ts";
 import { LabError, run } from "./run.ts";
 
-export type Debian = 12 | 13;
-export const SUITES: Record<Debian, string> = { 12: "bookworm", 13: "trixie" };
-/** The machine's own release, whose sources are known. */
-const OWN = SUITES[12];
+export const SUITE = "bookworm";
 
 /** One line of apt's classic format per archive, for the Debian archives among the given sources. */
 export function debianSources(files: { name: string; text: string }[]): string[] {
@@ -19,7 +16,7 @@ export function debianSources(files: { name: string; text: string }[]): string[]
 function isDebian(uri: string, suite: string): boolean {
   return (
     /\/debian(-security)?\/?$/.test(uri) &&
-    (suite === OWN || suite.startsWith(`${OWN}-`)) &&
+    (suite === SUITE || suite.startsWith(`${SUITE}-`)) &&
     !suite.includes("backports")
   );
 }
@@ -48,11 +45,8 @@ function fromStanzas(text: string): string[] {
   });
 }
 
-/**
- * Sources of that release: the machine's own, and for another release the same archives, which carry all of them.
- * @throws LabError when the machine has no Debian 12 source that can serve the image.
- */
-export async function machineSources(debian: Debian = 12): Promise<string[]> {
+/** @throws LabError when the machine has no Debian 12 source that can serve the image. */
+export async function machineSources(): Promise<string[]> {
   const directory = "/etc/apt/sources.list.d";
   const paths = [
     "/etc/apt/sources.list",
@@ -64,11 +58,11 @@ export async function machineSources(debian: Debian = 12): Promise<string[]> {
     paths.map(async (name) => ({ name, text: await readFile(name, "utf8").catch(() => "") })),
   );
   const sources = debianSources(files);
-  if (!sources.some((line) => line.split(" ")[2] === OWN))
+  if (!sources.some((line) => line.split(" ")[2] === SUITE))
     throw new LabError(
-      `the machine's apt sources (/etc/apt/sources.list*) name no Debian ${OWN} archive to build the node image from`,
+      `the machine's apt sources (/etc/apt/sources.list*) name no Debian ${SUITE} archive to build the node image from`,
     );
-  return sources.map((line) => line.replace(` ${OWN}`, ` ${SUITES[debian]}`));
+  return sources;
 }
 
 /** The machine's own proxy and certificate settings for apt, as options of the form `Name "value"`. */

@@ -87,7 +87,8 @@ export const stepSchema = z.strictObject({
   /** Open loop: events per second over all workers. Absent: closed loop. */
   rate: z
     .strictObject({
-      perSecond: z.number().positive(),
+      /** A loop that only counts arrivals manages about ten times as many. */
+      perSecond: z.number().positive().max(1_000_000),
       arrivals: z.enum(["constant", "poisson"]).default("poisson"),
       /** Events that may wait at most; what comes on top is dropped and counted. */
       maxBacklog: count.default(100_000),
@@ -229,6 +230,12 @@ export const intervalSchema = z.looseObject({
   p95: z.number().nullable(),
   errors: z.number(),
   reconnects: z.number(),
+  /** Its length, and the counts behind the rates: their sums over the window are the window's own counts. */
+  seconds: z.number().optional(),
+  transactions: z.number().int().optional(),
+  queries: z.strictObject({ read: z.number().int(), write: z.number().int(), other: z.number().int() }).optional(),
+  restarts: z.number().int().optional(),
+  mismatches: z.number().int().optional(),
   driverCpu: z.number().optional(),
   eventLoopDelayP99Ms: z.number().optional(),
 });
@@ -304,6 +311,13 @@ const driverShareSchema = z.looseObject({
   start: startSchema.optional(),
 });
 
+const outsideSchema = z.looseObject({
+  transactions: z.number().int(),
+  queries: z.number().int(),
+  errors: z.number().int(),
+  byCode: z.record(z.string(), z.number().int()),
+});
+
 export const stepResultSchema = z.looseObject({
   /** Index of the step in the spec, and which repeat of it this is (0-based). */
   step: z.number().int(),
@@ -323,7 +337,11 @@ export const stepResultSchema = z.looseObject({
   }),
   tps: z.number(),
   qps: z.number(),
-  /** Closed loop: of the event, restarts included. Open loop: from the intended start. Null when nothing succeeded. */
+  /**
+   * Closed loop: of the event, restarts included. Open loop: from the intended start. Of the events that ended in the
+   * window, and of those that were in hand or in the backlog when it closed, which end in the drain or have waited at
+   * least as long as they are recorded with. Null when nothing succeeded.
+   */
   latency: latencySchema.nullable(),
   /** Open loop only: from the actual start. */
   serviceLatency: latencySchema.nullable().optional(),
@@ -337,8 +355,14 @@ export const stepResultSchema = z.looseObject({
     byCode: z.record(z.string(), z.number().int()),
     /** Events restarted after an ignorable error. */
     restarts: z.number().int(),
+    /** First message of each code. */
+    messages: z.record(z.string(), z.string()).optional(),
   }),
   reconnects: z.number().int(),
+  /**
+   * The longest stretch without a success: less what the driver itself stood still for, and in an open loop less the
+   * time in which nothing was due. One that lasts at the close goes on into the drain.
+   */
   outage: z
     .looseObject({
       longestGapSeconds: z.number(),
@@ -346,6 +370,14 @@ export const stepResultSchema = z.looseObject({
       firstSuccessAfter: z.number().nullable(),
     })
     .optional(),
+  /** Rows that a statement returned or changed against what the data must give; and answers that were decoded. */
+  checks: z
+    .looseObject({ mismatches: z.number().int(), sampled: z.number().int(), sampledWrong: z.number().int() })
+    .optional(),
+  /** Events in hand at the close: those that ended afterwards, and those that were given up. In no other count. */
+  drain: z.looseObject({ drained: z.number().int(), abandoned: z.number().int() }).optional(),
+  /** What happened outside the window and is in none of its counts. */
+  outside: z.looseObject({ connect: outsideSchema, warmup: outsideSchema, drain: outsideSchema }).optional(),
   intervals: z.array(intervalSchema),
   driver: z.looseObject({
     cpuSeconds: z.number(),
@@ -353,6 +385,8 @@ export const stepResultSchema = z.looseObject({
     eventLoopDelayP99Ms: z.number(),
     saturated: z.boolean(),
     reasons: z.array(z.string()),
+    /** Event loops that stood still: the longest stretch, and all of them together in the worst loop. Seconds. */
+    stalls: z.looseObject({ longestSeconds: z.number(), totalSeconds: z.number() }).optional(),
     /** fast: the project's packet codec; library: the client library's own execute. */
     path: z.string().optional(),
     /** One of several drivers: how its begin was agreed. */
@@ -369,6 +403,12 @@ export const stepResultSchema = z.looseObject({
       achievedPerSecond: z.number(),
       maxBacklog: z.number(),
       dropped: z.number(),
+      /** Due inside the window: done, in the drain, given up, dropped, or never begun; less those carried in. */
+      offered: z.number().int().optional(),
+      /** Under way when the window opened. */
+      carriedIn: z.number().int().optional(),
+      /** Never begun; `latency` has them with the time that they had waited at the close. */
+      backlogAtEnd: z.number().int().optional(),
     })
     .optional(),
   /** Per observed node: counters at both ends of the window and their differences. */
@@ -409,6 +449,8 @@ export const summarySchema = z.looseObject({
   errors: z.number().int(),
   saturated: z.boolean(),
   complete: z.boolean(),
+  /** What has to be known beside the figures, in words. */
+  notes: z.array(z.string()).optional(),
 });
 
 export const runResultSchema = z.looseObject({
@@ -447,6 +489,8 @@ export const runResultSchema = z.looseObject({
       problems: z.array(z.string()),
     })
     .optional(),
+  /** About the run as a whole, such as rows beyond the table size. */
+  notes: z.array(z.string()).optional(),
   /** A merged result: how many drivers were to take part, and those whose results are in it. */
   driverCount: z.number().int().optional(),
   drivers: z.array(z.looseObject({ index: z.number().int(), host: hostSchema.optional() })).optional(),

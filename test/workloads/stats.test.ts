@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runSpecSchema } from "../../workloads/contract.ts";
+import { intersect } from "../../workloads/engine/outage.ts";
 import { Random } from "../../workloads/engine/random.ts";
 import { schedule } from "../../workloads/engine/schedule.ts";
 import { stat, tQuantile, within } from "../../workloads/engine/stats.ts";
-import { intersect } from "../../workloads/engine/step-result.ts";
 import { nearest } from "../../workloads/sysbench/nearest.ts";
 
 test("Student's t, 97.5 %, as in the tables", () => {

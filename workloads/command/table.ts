@@ -12,10 +12,14 @@ export function table(result: RunResult): string {
     head: ["workload", "threads", "tps", "qps", "avg ms", "p95 ms", "p99 ms", "errors", "notes"],
     style: { head: [], border: [] },
   });
+  const below: string[] = [];
   for (const s of result.summary) {
-    const notes = [s.saturated ? "driver saturated" : "", s.complete ? "" : "incomplete"]
-      .filter((note) => note !== "")
-      .join(", ");
+    const marks = [s.saturated ? "driver saturated" : "", s.complete ? "" : "incomplete"];
+    if (s.notes !== undefined && s.notes.length > 0) {
+      below.push(...s.notes.map((note) => `(${s.step + 1}) ${note}`));
+      marks.push(`see (${s.step + 1})`);
+    }
+    const notes = marks.filter((note) => note !== "").join(", ");
     grid.push([
       s.workload,
       s.threads,
@@ -33,5 +37,5 @@ export function table(result: RunResult): string {
     (s) =>
       `${s.workload} over ${s.threads.join(", ")} threads: average ${f(s.averageTps)} tps, peak ${f(s.peakTps)} at ${s.peakThreads}`,
   );
-  return [grid.toString(), ...lines].join("\n");
+  return [grid.toString(), ...below, ...lines, ...(result.notes ?? []).map((note) => `note: ${note}`)].join("\n");
 }

@@ -5,7 +5,8 @@
 import { runSpecSchema } from "../contract.ts";
 import { nullDriver } from "../drivers/null.ts";
 import { planStep } from "../sysbench/index.ts";
-import { unpack } from "./counters.ts";
+import { addTally, tally } from "./counters.ts";
+import { Latencies } from "./histogram.ts";
 import { Part } from "./part.ts";
 
 export interface Calibration {
@@ -33,13 +34,19 @@ export async function calibrate(
     steps: [{ workload, threads, warmupSeconds: Math.min(1, seconds / 4), durationSeconds: seconds }],
   });
   const { plan, options } = planStep(spec, 0);
+  const total = tally();
+  const latencies = new Latencies();
   const part = new Part(
     { spec, step: 0, repeat: 0, loop: 0, loops: 1 },
     plan,
     nullDriver,
     "",
     options.events,
-    () => {},
+    (interval) => {
+      if (interval.index < 0) return;
+      addTally(total, interval.tally);
+      latencies.addPacked(interval.latencies);
+    },
   );
   const stop = (): void => part.stop();
   signal.addEventListener("abort", stop, { once: true });
@@ -48,13 +55,12 @@ export async function calibrate(
   const open = begin + 1000 * (spec.steps[0]?.warmupSeconds ?? 0);
   const report = await part.run({ begin, open, close: open + 1000 * seconds });
   signal.removeEventListener("abort", stop);
-  const statements = report.tally.reads + report.tally.writes + report.tally.others;
-  const latencies = unpack(report.latencies);
+  const statements = total.reads + total.writes + total.others;
   return {
     workload,
     threads,
     seconds,
-    eventsPerSecond: Math.round(report.tally.events / seconds),
+    eventsPerSecond: Math.round(total.events / seconds),
     statementsPerSecond: Math.round(statements / seconds),
     cpuMicrosecondsPerStatement: Math.round((1e9 * report.cpuSeconds) / Math.max(1, statements)) / 1000,
     p50: latencies.percentile(50),

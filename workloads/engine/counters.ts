@@ -76,21 +76,42 @@ export interface IntervalReport {
   connected: number;
 }
 
-/** What one event loop sends when its window is over. */
+/**
+ * What one event loop sends when its window is over, beside its intervals: their sums are the window's counts. Stretches
+ * and moments are milliseconds since the opening.
+ */
 export interface PartReport {
-  tally: Tally;
-  latencies: PackedLatencies;
+  /** Counted before the start, while connections were opened, and after the close. */
+  beforeStart: Tally;
+  drain: Tally;
+  /**
+   * Of the events that were in hand or in the backlog when the window closed: until they ended in the drain, or for as
+   * long as they had waited when they were given up.
+   */
+  late: PackedLatencies;
   service: PackedLatencies | null;
+  /** First message of each error code. */
+  messages: Record<string, string>;
+  /** Without a success; the one that lasts at the close goes on into the drain. */
   gaps: Gap[];
-  /** Longest gap, milliseconds. */
-  longestGap: number;
-  /** Milliseconds from the window's opening to the last counted completion. */
+  /** Open loop: nothing was due. */
+  idle: Gap[];
+  /** The loop itself stood still. */
+  stalls: Gap[];
+  /** Of the gaps that are too short to be kept. */
+  longestShortGap: number;
+  /** The last completion inside the window. */
   lastCompletion: number;
-  /** Events under way when the window closed that ended in the drain / that did not end. */
-  drained: number;
+  /** When the window closed, and when its drain was over. */
+  closedAfter: number;
+  drainedAfter: number;
+  /** Events in hand when the window opened, and when its drain was over. */
+  carriedIn: number;
   abandoned: number;
   path: string;
   serverVersion: string;
+  /** Open loop: events that were due inside the window; of those, the ones dropped and those that never began. */
+  offered: number;
   dropped: number;
   maxBacklog: number;
   backlogAtEnd: number;

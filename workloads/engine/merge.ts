@@ -110,7 +110,14 @@ function mergeWindows(parts: Part[], expected: number, count: number): StepResul
     latency: latencies.summary(),
     ...(latencies.count > 0 ? { histogram: latencies.encode() } : {}),
     ...serviceTimes(windows),
-    errors: { total: sum((w) => w.errors.total), byCode, restarts: sum((w) => w.errors.restarts) },
+    errors: {
+      total: sum((w) => w.errors.total),
+      byCode,
+      restarts: sum((w) => w.errors.restarts),
+      ...(windows.some((w) => w.errors.messages)
+        ? { messages: Object.assign({}, ...windows.map((w) => w.errors.messages ?? {})) }
+        : {}),
+    },
     reconnects: sum((w) => w.reconnects),
     // A success on any driver ends a gap, so the shortest of the drivers' longest gaps bounds the common one.
     outage: windows
@@ -126,12 +133,20 @@ function mergeWindows(parts: Part[], expected: number, count: number): StepResul
             achievedPerSecond: sum((w) => w.openLoop?.achievedPerSecond ?? 0),
             maxBacklog: sum((w) => w.openLoop?.maxBacklog ?? 0),
             dropped: sum((w) => w.openLoop?.dropped ?? 0),
-            backlogAtEnd: sum((w) => Number(w.openLoop?.["backlogAtEnd"] ?? 0)),
+            // Results from before these were counted have none to add up.
+            ...(windows.some((w) => w.openLoop?.offered === undefined)
+              ? {}
+              : {
+                  offered: sum((w) => w.openLoop?.offered ?? 0),
+                  carriedIn: sum((w) => w.openLoop?.carriedIn ?? 0),
+                }),
+            backlogAtEnd: sum((w) => w.openLoop?.backlogAtEnd ?? 0),
           },
         }
       : {}),
     ...sums(windows, "checks"),
     ...sums(windows, "drain"),
+    ...outside(windows),
     within: { tps: within(intervals.slice(1).map((i) => i.tps)) },
     // The first driver looks at the nodes; where others did, they saw the same ones.
     server: windows.find((w) => w.server.length > 0)?.server ?? [],
@@ -163,6 +178,20 @@ function sums(windows: StepResult[], group: string): Record<string, Record<strin
     for (const [name, n] of Object.entries((w[group] ?? {}) as Record<string, number>))
       merged[name] = (merged[name] ?? 0) + n;
   return Object.keys(merged).length > 0 ? { [group]: merged } : {};
+}
+
+function outside(windows: StepResult[]): Pick<StepResult, "outside"> {
+  const all = windows.flatMap((w) => (w.outside ? [w.outside] : []));
+  if (all.length === 0) return {};
+  type Phase = "connect" | "warmup" | "drain";
+  const merged = (phase: Phase): NonNullable<StepResult["outside"]>[Phase] => {
+    const byCode: Record<string, number> = {};
+    for (const o of all)
+      for (const [code, n] of Object.entries(o[phase].byCode)) byCode[code] = (byCode[code] ?? 0) + n;
+    const sum = (name: "transactions" | "queries" | "errors"): number => all.reduce((n, o) => n + o[phase][name], 0);
+    return { transactions: sum("transactions"), queries: sum("queries"), errors: sum("errors"), byCode };
+  };
+  return { outside: { connect: merged("connect"), warmup: merged("warmup"), drain: merged("drain") } };
 }
 
 function mergeDrivers(parts: Part[], count: number): StepResult["driver"] {
@@ -217,6 +246,23 @@ function skew(parts: Part[]): Pick<StepResult["driver"], "startSkewMs" | "startS
   return { startSkewMs: span(starts.map((s) => s.lateMs)), startSkewUncertaintyMs: round(widest + next, 3) };
 }
 
+/** Results from before intervals had counts have none to add up. */
+function counts(own: Interval[]): Partial<Interval> {
+  if (own.some((x) => x.queries === undefined)) return {};
+  const sum = (pick: (x: Interval) => number | undefined): number => own.reduce((n, x) => n + (pick(x) ?? 0), 0);
+  return {
+    seconds: Math.max(...own.map((x) => x.seconds ?? 0)),
+    transactions: sum((x) => x.transactions),
+    queries: {
+      read: sum((x) => x.queries?.read),
+      write: sum((x) => x.queries?.write),
+      other: sum((x) => x.queries?.other),
+    },
+    restarts: sum((x) => x.restarts),
+    mismatches: sum((x) => x.mismatches),
+  };
+}
+
 /**
  * By position: all drivers' intervals have the same length and begin together. p95 of the worst driver: percentiles
  * can't be added.
@@ -241,6 +287,7 @@ function mergeIntervals(windows: StepResult[]): Interval[] {
       p95: p95.length > 0 ? Math.max(...p95) : null,
       errors: sum((x) => x.errors),
       reconnects: sum((x) => x.reconnects),
+      ...counts(own),
       ...(own.some((x) => x.driverCpu !== undefined)
         ? { driverCpu: Math.max(...own.map((x) => x.driverCpu ?? 0)) }
         : {}),

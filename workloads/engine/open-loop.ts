@@ -18,7 +18,13 @@ export class OpenLoop {
   readonly #offer: (session: Session) => void;
   readonly #spun: (seconds: number) => void;
   #arrivals: Arrivals | null = null;
+  #ended: Arrivals | null = null;
+  #endedAt = 0;
   #free: Session[] = [];
+  /** Taken and not served. */
+  #inService = 0;
+  /** From when on an event has been due without a break; Infinity when none is. */
+  waitingSince = Infinity;
   #waking = false;
 
   readonly #share: number;
@@ -56,6 +62,7 @@ export class OpenLoop {
       until,
       loop / loops,
     );
+    if (this.#inService === 0) this.waitingSince = Infinity;
     this.#pump();
   }
 
@@ -64,12 +71,13 @@ export class OpenLoop {
    * one.
    */
   take(session: Session, now: number): number {
-    const arrivals = this.#arrivals;
-    arrivals?.advance(now);
-    const due = arrivals?.take() ?? -1;
+    this.#advance(now);
+    const due = this.#arrivals?.take() ?? -1;
     if (due < 0) {
       this.#free.push(session);
       this.#schedule();
+    } else {
+      this.#inService++;
     }
     return due;
   }
@@ -78,26 +86,51 @@ export class OpenLoop {
   takeMore(most: number): number {
     let taken = 0;
     while (taken < most && (this.#arrivals?.take() ?? -1) >= 0) taken++;
+    this.#inService += taken;
     return taken;
   }
 
-  /** Ends the schedule: nothing more is handed out. */
-  end(): { dropped: number; maxBacklog: number; backlogAtEnd: number } {
-    const arrivals = this.#arrivals;
+  /** Events that were taken together have ended in success. */
+  served(batch: number): void {
+    this.#inService -= batch;
+    if (this.#inService === 0 && (this.#arrivals?.backlog ?? 0) === 0) this.waitingSince = Infinity;
+  }
+
+  /** Ends the schedule: nothing more is handed out. @returns waitingSince as it stood then */
+  end(at: number): number {
+    this.#advance(at);
+    this.#ended = this.#arrivals;
+    this.#endedAt = at;
     this.#arrivals = null;
     this.#free = [];
-    arrivals?.advance(performance.now());
+    return this.waitingSince;
+  }
+
+  /** How the schedule stood when it ended; `waited`: of the events that had not begun then, milliseconds. */
+  leftOver(): { offered: number; dropped: number; maxBacklog: number; waited: number[] } {
+    const arrivals = this.#ended;
+    const waited: number[] = [];
+    for (let due = arrivals?.take() ?? -1; due >= 0; due = arrivals?.take() ?? -1) waited.push(this.#endedAt - due);
     return {
+      offered: arrivals?.offered ?? 0,
       dropped: arrivals?.dropped ?? 0,
       maxBacklog: arrivals?.maxBacklog ?? 0,
-      backlogAtEnd: arrivals?.backlog ?? 0,
+      waited,
     };
+  }
+
+  #advance(now: number): void {
+    const arrivals = this.#arrivals;
+    if (arrivals === null) return;
+    const idle = this.#inService === 0 && arrivals.backlog === 0;
+    arrivals.advance(now);
+    if (idle && arrivals.backlog > 0) this.waitingSince = arrivals.oldest;
   }
 
   #pump(): void {
     const arrivals = this.#arrivals;
     if (arrivals === null) return;
-    arrivals.advance(performance.now());
+    this.#advance(performance.now());
     while (this.#free.length > 0 && arrivals.backlog > 0) {
       const session = this.#free.pop() as Session;
       // A session that lost its connection meanwhile comes back by itself.

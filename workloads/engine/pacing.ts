@@ -13,7 +13,8 @@ export class Arrivals {
   #size = 0;
   #next: number;
   #last: number;
-  /** Arrivals that found the backlog full. */
+  /** Arrivals so far, and those of them that found the backlog full. */
+  offered = 0;
   dropped = 0;
   maxBacklog = 0;
 
@@ -47,6 +48,7 @@ export class Arrivals {
   /** Moves everything that is due by `now` into the backlog. */
   advance(now: number): void {
     while (this.#next <= now && this.#next < this.#last) {
+      this.offered++;
       if (this.#size === this.#queue.length) {
         this.dropped++;
       } else {
@@ -65,6 +67,11 @@ export class Arrivals {
     this.#head = (this.#head + 1) % this.#queue.length;
     this.#size--;
     return due;
+  }
+
+  /** Intended time of the oldest waiting event; only where one waits. */
+  get oldest(): number {
+    return this.#queue[this.#head] as number;
   }
 
   get backlog(): number {

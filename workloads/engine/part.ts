@@ -12,6 +12,7 @@ import { Recorder } from "./recorder.ts";
 import { ThreadMeter } from "./selfcheck.ts";
 import type { SessionOwner } from "./session.ts";
 import { endSession, Session } from "./session.ts";
+import { StallWatch } from "./stall-watch.ts";
 import { StuckWatch } from "./stuck-watch.ts";
 import { within } from "./within.ts";
 
@@ -29,20 +30,28 @@ export class Part implements SessionOwner {
   readonly #recorder: Recorder;
   readonly #openLoop: OpenLoop | null;
   readonly #watch: StuckWatch;
+  readonly #stalls = new StallWatch();
   #times: Times = { begin: Infinity, open: Infinity, close: Infinity };
-  /** Events that may still begin (option `events`). */
+  /** Events that may still begin (option `events`); without a limit in the warm-up. */
   #budget = Infinity;
+  readonly #events: number;
   #cpuSeconds = 0;
   #worstDelay = 0;
-  #bytesAtOpen = 0;
+  #windowBytes = 0;
   #bytesAtInterval = 0;
+  #carriedIn = 0;
   #goneBytes = 0;
   #connectError: string | null = null;
   #path = "";
   #serverVersion = "";
   #started = false;
+  #opened = false;
   #over = false;
-  readonly #intervals = new IntervalClock((index, seconds) => this.#report(index, seconds));
+  readonly #intervals = new IntervalClock({
+    intervalEnded: (index, seconds) => this.#report(index, seconds),
+    opened: () => this.#open(),
+    closed: (at) => this.#close(at),
+  });
   /** Called when a session has nothing more to do, or the part is stopped. */
   #onQuiet: () => void = () => {};
 
@@ -69,7 +78,7 @@ export class Part implements SessionOwner {
     }
     const share = this.#sessions.length / threads;
     this.links = new Linker(spec, driver, plan, password, spec.target.connectRate * share, loop);
-    if (events > 0) this.#budget = budget;
+    this.#events = events > 0 ? budget : Infinity;
     this.#recorder = new Recorder(rate !== undefined);
     this.#openLoop = rate
       ? new OpenLoop(
@@ -111,59 +120,79 @@ export class Part implements SessionOwner {
 
   #connectFailed(error: DriverError): void {
     this.#connectError = error.message;
-    const now = performance.now();
-    this.#recorder.error(error, now >= this.#times.open && now <= this.#times.close);
+    this.#intervals.advance(performance.now());
+    this.#recorder.error(error);
   }
 
   /** Warm-up, window, drain. Resolves with the report; earlier when `stop` is called or the events are used up. */
   async run(times: Times): Promise<PartReport> {
     this.#times = times;
-    this.#recorder.openAt = times.open;
-    this.#recorder.closeAt = times.close;
     await this.#until(times.begin);
+    if (this.#over) return this.#finish();
     this.#started = true;
-    const warmup = times.open > times.begin;
-    if (warmup) this.#openLoop?.phase(times.begin, times.open, 0);
-    else this.#open();
+    this.#recorder.start();
+    this.#bytesAtInterval = this.#bytes();
+    this.#meter.take();
+    this.#stalls.start();
+    if (times.open > times.begin) this.#openLoop?.phase(times.begin, times.open, 0);
+    this.#intervals.start(times, this.#step.intervalSeconds * 1000);
     for (const session of this.#sessions) if (session.mode === "idle" && session.link !== null) this.#offer(session);
     this.#watch.start();
-    this.#intervals.start(times, this.#step.intervalSeconds * 1000);
-    if (warmup) {
-      await this.#until(times.open);
-      if (!this.#over) this.#open();
-    }
     await this.#until(times.close);
     return this.#finish();
   }
 
   #open(): void {
-    this.#recorder.open();
-    this.#bytesAtOpen = this.#bytes();
+    this.#opened = true;
+    this.#recorder.open(this.#times.open);
+    this.#carriedIn = this.#inHand();
+    // What is under way ends inside the window and is among the events asked for.
+    this.#budget = Math.max(0, this.#events - this.#carriedIn);
     this.#openLoop?.phase(this.#times.open, this.#times.close, 1);
+  }
+
+  #close(at: number): void {
+    this.#times = { ...this.#times, close: at };
+    this.#recorder.close(at, this.#openLoop?.end(at) ?? -Infinity);
+  }
+
+  #inHand(): number {
+    return this.#sessions.reduce((n, s) => n + (s.start > 0 ? s.batch : 0), 0);
   }
 
   // What sessions tell and ask.
 
   eventDone(session: Session, start: number, end: number): void {
-    this.#recorder.eventDone(session, start, end);
+    if (end >= this.#intervals.due) {
+      // Until the moments that have passed are dealt with, its event is one that was under way.
+      session.start = start;
+      this.#intervals.advance(end);
+      session.start = 0;
+    }
+    const openLoop = this.#openLoop;
+    if (openLoop === null) {
+      this.#recorder.eventDone(session, start, end, -Infinity);
+    } else {
+      this.#recorder.eventDone(session, start, end, openLoop.waitingSince);
+      openLoop.served(session.batch);
+    }
   }
 
   next(session: Session, now: number): boolean {
     if (this.#over) return false;
+    if (now >= this.#times.close || this.#budget <= 0) {
+      this.#onQuiet();
+      return false;
+    }
     if (this.#openLoop !== null) {
       const due = this.#openLoop.take(session, now);
       if (due < 0) return false;
       session.start = due;
     } else {
-      if (now >= this.#times.close || this.#budget <= 0) {
-        this.#onQuiet();
-        return false;
-      }
       session.start = now;
     }
     session.batch = this.plan.batch === undefined ? 1 : this.#batch(this.plan.batch(session));
     this.#budget -= session.batch;
-    session.counted = session.start >= this.#times.open;
     session.serviceStart = now;
     if (!this.#mustReconnect(session)) return true;
     // Part of the event and of its latency, as in sysbench; the new connection goes on with it.
@@ -178,8 +207,9 @@ export class Part implements SessionOwner {
   }
 
   failed(session: Session, error: DriverError): void {
+    this.#intervals.advance(performance.now());
     this.#recorder.flush(session);
-    this.#recorder.error(error, session.counted);
+    this.#recorder.error(error);
   }
 
   mayBeginAgain(): boolean {
@@ -190,7 +220,8 @@ export class Part implements SessionOwner {
 
   needsLink(session: Session): void {
     const now = performance.now();
-    this.#recorder.reconnect(now);
+    this.#intervals.advance(now);
+    this.#recorder.reconnect();
     if (!this.#over && now < this.#times.close) void this.#link(session);
     else this.#onQuiet();
   }
@@ -209,7 +240,7 @@ export class Part implements SessionOwner {
       this.#goneBytes += connection.bytesRead + connection.bytesWritten;
       void connection.close();
     }
-    this.#recorder.reconnect(performance.now());
+    this.#recorder.reconnect();
     session.mode = "linking";
     void this.#link(session);
   }
@@ -217,18 +248,20 @@ export class Part implements SessionOwner {
   /** Gives a free session its next event, if there is one. */
   #offer(session: Session): void {
     if (!this.#started || this.#over) return;
-    if (this.next(session, performance.now())) session.begin(session.start, session.counted);
+    if (this.next(session, performance.now())) session.begin(session.start);
   }
 
   // Intervals.
 
   #report(index: number, seconds: number): void {
+    for (const session of this.#sessions) this.#recorder.flush(session);
     const { cpuSeconds, eventLoopDelayP99Ms } = this.#meter.take();
     if (index >= 0) {
       this.#cpuSeconds += cpuSeconds;
       this.#worstDelay = Math.max(this.#worstDelay, eventLoopDelayP99Ms);
     }
     const bytes = this.#bytes();
+    if (index >= 0) this.#windowBytes += bytes - this.#bytesAtInterval;
     this.#onInterval({
       index,
       seconds,
@@ -281,29 +314,38 @@ export class Part implements SessionOwner {
   }
 
   async #finish(): Promise<PartReport> {
-    const arrivals = this.#openLoop?.end() ?? { dropped: 0, maxBacklog: 0, backlogAtEnd: 0 };
-    this.#intervals.last();
-    this.#times = { ...this.#times, close: Math.min(this.#times.close, performance.now()) };
-    this.#recorder.closeAt = this.#times.close;
+    this.#intervals.cut(performance.now());
     if (!this.#over) await this.#drain();
-    const abandoned = this.#sessions.reduce((n, s) => n + (s.start > 0 && s.counted ? s.batch : 0), 0);
+    const drainedAt = performance.now();
+    const givenUp = this.#opened ? this.#sessions.filter((s) => s.start > 0) : [];
+    for (const session of givenUp) this.#recorder.gaveUp(drainedAt - session.start);
+    const arrivals = this.#openLoop?.leftOver() ?? { offered: 0, dropped: 0, maxBacklog: 0, waited: [] };
+    for (const waited of arrivals.waited) this.#recorder.gaveUp(waited);
     this.#over = true;
     this.links.stop();
     this.#watch.stop();
+    this.#stalls.stop();
+    for (const session of this.#sessions) this.#recorder.flush(session);
     const connected = this.#connected();
-    const bytes = this.#bytes() - this.#bytesAtOpen;
-    this.#cpuSeconds += this.#meter.take().cpuSeconds;
     this.#meter.stop();
     await Promise.all(this.#sessions.map(endSession));
     return {
-      ...this.#recorder.window(),
-      ...arrivals,
-      abandoned,
+      ...this.#recorder.rest(),
+      messages: this.#recorder.messages,
+      stalls: this.#stalls.since(this.#times.open),
+      closedAfter: this.#opened ? this.#times.close - this.#times.open : 0,
+      drainedAfter: Math.max(0, drainedAt - this.#times.open),
+      carriedIn: this.#carriedIn,
+      abandoned: givenUp.reduce((n, s) => n + s.batch, 0),
+      offered: arrivals.offered,
+      dropped: arrivals.dropped,
+      maxBacklog: arrivals.maxBacklog,
+      backlogAtEnd: arrivals.waited.length,
       path: this.#path,
       serverVersion: this.#serverVersion,
       cpuSeconds: this.#cpuSeconds,
       eventLoopDelayP99Ms: this.#worstDelay,
-      bytes,
+      bytes: this.#windowBytes,
       connected,
       connectError: this.#connectError,
     };

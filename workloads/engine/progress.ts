@@ -4,26 +4,42 @@ import type { Interval } from "../contract.ts";
 import type { IntervalReport } from "./counters.ts";
 import type { Latencies } from "./histogram.ts";
 
-/** The interval that several event loops report together. */
-export function toInterval(reports: readonly IntervalReport[], latencies: Latencies, t: number): Interval {
-  const seconds = Math.max(1e-9, reports.reduce((sum, r) => sum + r.seconds, 0) / reports.length);
+/** A run that is stopped can leave a last interval of no length: what it holds gives no rate. */
+export const SHORTEST_SECONDS = 0.001;
+
+/**
+ * The interval that several event loops report together.
+ *
+ * @param t its end, seconds since the opening
+ */
+export function toInterval(
+  reports: readonly IntervalReport[],
+  latencies: Latencies,
+  t: number,
+  seconds: number,
+): Interval {
+  const length = Math.max(SHORTEST_SECONDS, seconds);
   const sum = (pick: (r: IntervalReport) => number): number => reports.reduce((total, r) => total + pick(r), 0);
-  const reads = sum((r) => r.tally.reads) / seconds;
-  const writes = sum((r) => r.tally.writes) / seconds;
-  const others = sum((r) => r.tally.others) / seconds;
+  const [read, write, other] = [sum((r) => r.tally.reads), sum((r) => r.tally.writes), sum((r) => r.tally.others)];
+  const transactions = sum((r) => r.tally.events);
   return {
     t: round(t, 3),
-    tps: round(sum((r) => r.tally.events) / seconds, 2),
-    qps: round(reads + writes + others, 2),
-    reads: round(reads, 2),
-    writes: round(writes, 2),
-    others: round(others, 2),
+    seconds: round(seconds, 4),
+    tps: round(transactions / length, 2),
+    qps: round((read + write + other) / length, 2),
+    reads: round(read / length, 2),
+    writes: round(write / length, 2),
+    others: round(other / length, 2),
     p95: latencies.count > 0 ? round(latencies.percentile(95), 3) : null,
     errors: sum((r) => r.tally.errors),
     reconnects: sum((r) => r.tally.reconnects),
-    driverCpu: round((100 * sum((r) => r.cpuSeconds)) / seconds, 1),
+    transactions,
+    queries: { read, write, other },
+    restarts: sum((r) => r.tally.restarts),
+    mismatches: sum((r) => r.tally.mismatches),
+    driverCpu: round((100 * sum((r) => r.cpuSeconds)) / length, 1),
     eventLoopDelayP99Ms: Math.max(...reports.map((r) => r.eventLoopDelayP99Ms)),
-    networkMbit: round((8 * sum((r) => r.bytes)) / seconds / 1e6, 3),
+    networkMbit: round((8 * sum((r) => r.bytes)) / length / 1e6, 3),
     connected: sum((r) => r.connected),
   };
 }
@@ -31,13 +47,16 @@ export function toInterval(reports: readonly IntervalReport[], latencies: Latenc
 /**
  * `[ 12s ] thds: 16 tps: 540.02 qps: 10800.40 (r/w/o: 7560.28/2160.08/1080.04) lat (ms,95%): 38.20 err/s: 0.00
  * reconn/s: 0.00`
+ *
+ * @param at its end: seconds since the warm-up began, or since the window opened
  */
-export function intervalLine(interval: Interval, threads: number, seconds: number): string {
+export function intervalLine(interval: Interval, threads: number, at: number): string {
   const f = (value: number): string => value.toFixed(2);
   const latency = interval.p95 === null ? "0.00" : f(interval.p95);
+  const length = Math.max(SHORTEST_SECONDS, interval.seconds ?? 1);
   return (
-    `[ ${interval.t.toFixed(0)}s ] thds: ${threads} tps: ${f(interval.tps)} qps: ${f(interval.qps)} (r/w/o: ${f(interval.reads)}/${f(interval.writes)}/${f(interval.others)})` +
-    ` lat (ms,95%): ${latency} err/s: ${f(interval.errors / seconds)} reconn/s: ${f(interval.reconnects / seconds)}`
+    `[ ${round(at, 2)}s ] thds: ${threads} tps: ${f(interval.tps)} qps: ${f(interval.qps)} (r/w/o: ${f(interval.reads)}/${f(interval.writes)}/${f(interval.others)})` +
+    ` lat (ms,95%): ${latency} err/s: ${f(interval.errors / length)} reconn/s: ${f(interval.reconnects / length)}`
   );
 }
 

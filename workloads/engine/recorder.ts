@@ -1,4 +1,8 @@
-/** What one event loop counts: per interval everything, per window what began inside it. */
+/**
+ * What one event loop counts. Everything belongs to the moment at which it happens: before the start, in an interval
+ * of the warm-up or of the window, or in the drain. The window's totals are the sums of its intervals, whatever began
+ * when.
+ */
 import type { DriverError } from "../drivers/driver.ts";
 import type { Gap, IntervalReport, Tally } from "./counters.ts";
 import { tally } from "./counters.ts";
@@ -10,114 +14,157 @@ import type { Session } from "./session.ts";
  * Gaps without success from this length on are kept one by one, so that those of several loops can be laid over each
  * other.
  */
-const KEPT_GAP_MS = 200;
+export const KEPT_GAP_MS = 200;
 const KEPT_GAPS = 10_000;
+/** Of a server's message; statements can be part of it. */
+const MESSAGE_LENGTH = 300;
 
 export class Recorder {
-  /** When the window opens and closes (performance.now()); everything before the opening is warm-up. */
-  openAt = Infinity;
-  closeAt = Infinity;
-  drained = 0;
-  lastCompletion = 0;
-  #interval: Tally = tally();
-  readonly #intervalLatencies = new Latencies();
-  #total: Tally = tally();
+  /** First message of each code. */
+  readonly messages: Record<string, string> = {};
+  #openAt = Infinity;
+  #closeAt = Infinity;
+  /** In hand. */
+  #tally: Tally = tally();
   readonly #latencies = new Latencies();
   readonly #service: Latencies | null;
+  #beforeStart: Tally = tally();
   #lastSuccess = 0;
-  readonly #gaps: Gap[] = [];
-  #longestGap = 0;
+  #lastCompletion = 0;
+  #gaps: Gap[] = [];
+  #idle: Gap[] = [];
+  /** Of those that are not kept. */
+  #longestShortGap = 0;
+  /** Something was due when the window closed, and nothing has succeeded since. */
+  #openGap = false;
 
   /** @param openLoop keep the service time apart from the latency */
   constructor(openLoop: boolean) {
     this.#service = openLoop ? new Latencies() : null;
   }
 
-  /** From now on gaps count. */
-  open(): void {
-    this.#lastSuccess = Math.max(this.#lastSuccess, this.openAt);
+  /** What was counted until now belongs to nothing that is measured. */
+  start(): void {
+    this.#beforeStart = this.#tally;
+    this.#tally = tally();
   }
 
-  eventDone(session: Session, start: number, end: number): void {
+  open(at: number): void {
+    this.#openAt = this.#lastSuccess = at;
+  }
+
+  /** @param waitingSince see eventDone */
+  close(at: number, waitingSince: number): void {
+    this.#closeAt = at;
+    this.#lookAtIdle(at, waitingSince);
+    this.#openGap = waitingSince < at;
+    if (!this.#openGap) this.#gap(at, Math.max(this.#lastSuccess, Math.min(waitingSince, at)));
+  }
+
+  /**
+   * @param waitingSince from when on an event has been due without a break; in a closed loop always, which is -Infinity
+   */
+  eventDone(session: Session, start: number, end: number, waitingSince: number): void {
     this.flush(session);
-    this.#interval.events += session.events;
-    this.#intervalLatencies.record(end - start);
-    if (end >= this.openAt && end <= this.closeAt) this.#success(end);
-    if (!session.counted) return;
-    this.#total.events += session.events;
+    this.#tally.events += session.events;
     this.#latencies.record(end - start);
+    if (end < this.#openAt) return;
     this.#service?.record(end - session.serviceStart);
-    if (end > this.closeAt) this.drained += session.events;
-    this.lastCompletion = end;
-  }
-
-  /** Moves what the session has counted so far into the interval and, if its event counts, into the window. */
-  flush(session: Session): void {
-    add(this.#interval, session);
-    if (session.counted) add(this.#total, session);
-    session.reads = session.writes = session.others = session.mismatches = session.sampled = session.sampledWrong = 0;
-  }
-
-  error(error: DriverError, counted: boolean): void {
-    for (const into of counted ? [this.#interval, this.#total] : [this.#interval]) {
-      into.errors++;
-      into.byCode[error.code] = (into.byCode[error.code] ?? 0) + 1;
-      if (error.action === "restart") into.restarts++;
+    if (end <= this.#closeAt) {
+      this.#success(end, waitingSince);
+      this.#lastCompletion = end;
+    } else if (this.#openGap) {
+      this.#openGap = false;
+      this.#gap(end, Math.max(this.#lastSuccess, waitingSince));
     }
   }
 
-  reconnect(now: number): void {
-    this.#interval.reconnects++;
-    if (now >= this.openAt && now <= this.closeAt) this.#total.reconnects++;
+  /** An event that did not end, or never began, has waited at least this long. */
+  gaveUp(waited: number): void {
+    this.#latencies.record(waited);
   }
 
-  #success(now: number): void {
-    // The first success of the window can come before the timer that opens it has run.
-    if (this.#lastSuccess < this.openAt) this.open();
-    const gap = now - this.#lastSuccess;
-    if (gap > this.#longestGap) this.#longestGap = gap;
-    if (gap >= KEPT_GAP_MS && this.#gaps.length < KEPT_GAPS)
-      this.#gaps.push({ from: this.#lastSuccess - this.openAt, to: now - this.openAt });
+  /** Moves what the session has counted so far into the interval in hand. */
+  flush(session: Session): void {
+    const into = this.#tally;
+    into.reads += session.reads;
+    into.writes += session.writes;
+    into.others += session.others;
+    into.mismatches += session.mismatches;
+    into.sampled += session.sampled;
+    into.sampledWrong += session.sampledWrong;
+    session.reads = session.writes = session.others = session.mismatches = session.sampled = session.sampledWrong = 0;
+  }
+
+  error(error: DriverError): void {
+    const into = this.#tally;
+    into.errors++;
+    into.byCode[error.code] = (into.byCode[error.code] ?? 0) + 1;
+    if (error.action === "restart") into.restarts++;
+    this.messages[error.code] ??= error.message.slice(0, MESSAGE_LENGTH);
+  }
+
+  reconnect(): void {
+    this.#tally.reconnects++;
+  }
+
+  #success(now: number, waitingSince: number): void {
+    this.#lookAtIdle(now, waitingSince);
+    this.#gap(now, Math.max(this.#lastSuccess, waitingSince));
     this.#lastSuccess = now;
+  }
+
+  /** In an open loop, nothing was due since the last success. */
+  #lookAtIdle(now: number, waitingSince: number): void {
+    const until = Math.min(waitingSince, now);
+    if (until - this.#lastSuccess >= KEPT_GAP_MS) keep(this.#idle, this.#lastSuccess, until);
+  }
+
+  /** @param waited from when on something was due; the kept gap is the whole stretch without a success */
+  #gap(now: number, waited: number): void {
+    if (now - this.#lastSuccess >= KEPT_GAP_MS) keep(this.#gaps, this.#lastSuccess, now);
+    else if (now - waited > this.#longestShortGap) this.#longestShortGap = now - waited;
   }
 
   /** The interval's part of a report; the next interval starts empty. */
   takeInterval(): Pick<IntervalReport, "tally" | "latencies"> {
-    const report = { tally: this.#interval, latencies: this.#intervalLatencies.pack() };
-    this.#interval = tally();
-    this.#intervalLatencies.reset();
+    const report = { tally: this.#tally, latencies: this.#latencies.pack() };
+    this.#tally = tally();
+    this.#latencies.reset();
     return report;
   }
 
-  /** The window's part of the report. A gap that lasts when the window closes has no end. */
-  window(): {
-    tally: Tally;
-    latencies: PackedLatencies;
+  /** What belongs to no interval, and the gaps, in milliseconds since the opening. A gap that never ended has no end. */
+  rest(): {
+    beforeStart: Tally;
+    drain: Tally;
+    late: PackedLatencies;
     service: PackedLatencies | null;
     gaps: Gap[];
-    longestGap: number;
+    idle: Gap[];
+    longestShortGap: number;
     lastCompletion: number;
-    drained: number;
   } {
-    const open = this.closeAt - this.#lastSuccess;
-    if (open >= KEPT_GAP_MS) this.#gaps.push({ from: this.#lastSuccess - this.openAt, to: null });
+    const { tally: drain, latencies: late } = this.takeInterval();
+    const since = ({ from, to }: Gap): Gap => ({
+      from: from - this.#openAt,
+      to: to === null ? null : to - this.#openAt,
+    });
+    const gaps = this.#gaps.map(since);
+    if (this.#openGap) gaps.push({ from: this.#lastSuccess - this.#openAt, to: null });
     return {
-      tally: this.#total,
-      latencies: this.#latencies.pack(),
+      beforeStart: this.#beforeStart,
+      drain,
+      late,
       service: this.#service?.pack() ?? null,
-      gaps: this.#gaps,
-      longestGap: Math.max(this.#longestGap, open),
-      lastCompletion: this.lastCompletion - this.openAt,
-      drained: this.drained,
+      gaps,
+      idle: this.#idle.map(since),
+      longestShortGap: this.#longestShortGap,
+      lastCompletion: Math.max(0, this.#lastCompletion - this.#openAt),
     };
   }
 }
 
-function add(into: Tally, from: Session): void {
-  into.reads += from.reads;
-  into.writes += from.writes;
-  into.others += from.others;
-  into.mismatches += from.mismatches;
-  into.sampled += from.sampled;
-  into.sampledWrong += from.sampledWrong;
+function keep(list: Gap[], from: number, to: number): void {
+  if (list.length < KEPT_GAPS) list.push({ from, to });
 }

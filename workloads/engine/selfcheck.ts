@@ -71,6 +71,9 @@ function text(path: string): string {
   }
 }
 
+/** A stretch in which a window has hundreds of transactions. */
+const LONG_STALL_SECONDS = 1;
+
 export interface Verdict {
   saturated: boolean;
   reasons: string[];
@@ -80,12 +83,13 @@ export interface Verdict {
  * When the driver was the bottleneck. The bounds are this project's judgement: a loop that works 90 % of the time
  * queues answers noticeably; a loop whose lateness (99th percentile) is above 2 ms and above half of the 95th
  * percentile of the latencies makes up a good part of them; 5 % steal means that the machine under the driver was taken
- * away.
+ * away; and a driver that stood still for a second, or for 5 % of the window, has a hole in its figures.
  */
 export function judge(
   threads: { cpuPercent: number; eventLoopDelayP99Ms: number }[],
   p95Ms: number | null,
   stealPercent: number,
+  { longestSeconds, totalSeconds, windowSeconds } = { longestSeconds: 0, totalSeconds: 0, windowSeconds: 0 },
 ): Verdict {
   const reasons: string[] = [];
   const busiest = Math.max(0, ...threads.map((t) => t.cpuPercent));
@@ -96,6 +100,10 @@ export function judge(
       `the driver's event loop was late by ${delay.toFixed(1)} ms (99th percentile), more than half of the p95 latency of ${p95Ms.toFixed(1)} ms`,
     );
   }
+  if (longestSeconds >= LONG_STALL_SECONDS || (totalSeconds > 0 && totalSeconds >= 0.05 * windowSeconds))
+    reasons.push(
+      `an event loop of the driver stood still for ${totalSeconds.toFixed(1)} s of the window, ${longestSeconds.toFixed(1)} s at a stretch`,
+    );
   if (stealPercent > 5)
     reasons.push(`the hypervisor took ${stealPercent.toFixed(1)} % of the driver's CPU time away (steal)`);
   return { saturated: reasons.length > 0, reasons };

@@ -26,8 +26,8 @@ export interface SessionOwner {
   /** An event ended in success. Both times are of performance.now(). */
   eventDone(session: Session, start: number, end: number): void;
   /**
-   * May the session go on with its next event now? When it may, `start` and `counted` are set; when not, the owner
-   * calls `begin` later, or never.
+   * May the session go on with its next event now? When it may, `start` is set; when not, the owner calls `begin`
+   * later, or never.
    */
   next(session: Session, now: number): boolean;
   failed(session: Session, error: DriverError): void;
@@ -74,13 +74,11 @@ export class Session implements Actor, Listener {
   events = 1;
   table = 0;
   expected = -1;
-  /** Of the event in hand; its intended start in an open loop. */
+  /** Of the event in hand, its intended start in an open loop; 0 when there is none. */
   start = 0;
   /** When the event in hand was really begun (open loop). */
   serviceStart = 0;
-  /** Whether the event in hand counts for the window. */
-  counted = false;
-  /** Of the event in hand, so far. */
+  /** Counted here since the recorder last took them, so that a statement costs one addition. */
   reads = 0;
   writes = 0;
   others = 0;
@@ -140,9 +138,8 @@ export class Session implements Actor, Listener {
 
   // What the owner calls.
 
-  begin(start: number, counted: boolean): void {
+  begin(start: number): void {
     this.start = start;
-    this.counted = counted;
     this.mode = "running";
     this.#at = 0;
     this.#go();

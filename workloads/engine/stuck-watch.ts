@@ -11,16 +11,20 @@ export class StuckWatch {
   readonly #limitMs: number;
   #seen: { progress: number; since: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #looked = 0;
+  #everyMs: number;
 
   constructor(sessions: readonly Session[], limitMs: number) {
     this.#sessions = sessions;
     this.#limitMs = limitMs;
+    this.#everyMs = Math.min(StuckWatch.everyMs, Math.max(10, limitMs / 4));
   }
 
   start(): void {
     const now = performance.now();
     this.#seen = this.#sessions.map((session) => ({ progress: session.progress, since: now }));
-    this.#timer = setInterval(() => this.#look(), Math.min(StuckWatch.everyMs, Math.max(10, this.#limitMs / 4)));
+    this.#looked = now;
+    this.#timer = setInterval(() => this.#look(), this.#everyMs);
   }
 
   stop(): void {
@@ -29,8 +33,12 @@ export class StuckWatch {
 
   #look(): void {
     const now = performance.now();
+    // While this loop stood still no answer could be seen: that time is not the server's.
+    const stoodStill = Math.max(0, now - this.#looked - 2 * this.#everyMs);
+    this.#looked = now;
     this.#sessions.forEach((session, i) => {
       const seen = this.#seen[i] as { progress: number; since: number };
+      seen.since += stoodStill;
       if (!session.awaitsAnswer || session.progress !== seen.progress) {
         seen.progress = session.progress;
         seen.since = now;

@@ -1,6 +1,7 @@
 /** Over the repeats of each step, and over the thread counts of each workload. */
 import type { RunSpec, StepResult, StepSummary } from "../contract.ts";
 import { stat } from "./stats.ts";
+import { commonestError, remarks } from "./trust.ts";
 
 /**
  * One entry per step that has a window; the windows of aborted or short-handed repeats count too, and `complete` says
@@ -26,8 +27,19 @@ export function summarize(spec: RunSpec, windows: readonly StepResult[]): StepSu
         errors: own.reduce((n, w) => n + w.errors.total, 0),
         saturated: own.some((w) => w.driver.saturated),
         complete: own.length === step.repeats && own.every((w) => w.complete),
+        ...(notes(own).length > 0 ? { notes: notes(own) } : {}),
       },
     ];
+  });
+}
+
+/** One line per kind and window; with repeats each says which one it speaks of. */
+function notes(windows: readonly StepResult[]): string[] {
+  return windows.flatMap((w) => {
+    const error = commonestError(w.errors);
+    return [...remarks(w), ...(error === "" ? [] : [`${w.errors.total.toLocaleString("en-US")} errors, ${error}`])].map(
+      (line) => (windows.length > 1 ? `repeat ${w.repeat + 1}: ${line}` : line),
+    );
   });
 }
 

@@ -4,10 +4,11 @@ import type { Interval, RunSpec, Step, StepResult } from "../contract.ts";
 import type { Offset } from "./clock.ts";
 import { epochNow } from "./clock.ts";
 import type { IntervalReport, PartReport } from "./counters.ts";
+import { addTally, tally } from "./counters.ts";
 import { Latencies } from "./histogram.ts";
 import type { Loop } from "./loops.ts";
 import { localLoop, workerLoop } from "./loops.ts";
-import { intervalLine, toInterval } from "./progress.ts";
+import { intervalLine, SHORTEST_SECONDS, toInterval } from "./progress.ts";
 import type { Slot } from "./schedule.ts";
 import { readHost, stealPercent } from "./selfcheck.ts";
 import { stepResult } from "./step-result.ts";
@@ -80,6 +81,8 @@ export async function runWindow(spec: RunSpec, slot: Slot, options: WindowOption
     const begin = Math.max(agreed?.at ?? 0, epochNow() + START_DELAY_MS);
     const open = begin + 1000 * step.warmupSeconds;
     const close = open + 1000 * step.durationSeconds;
+    // By the clock of now: it may be set while the window lasts.
+    const openedAt = Date.now() + open - epochNow();
     const opening = setTimeout(() => options.onOpen?.(), Math.max(0, open - epochNow()));
     const before = readHost();
     const settled = await Promise.allSettled(
@@ -100,9 +103,11 @@ export async function runWindow(spec: RunSpec, slot: Slot, options: WindowOption
       own,
       reports,
       intervals: collector.intervals,
+      total: collector.total,
+      warmup: collector.warmup,
+      latencies: collector.latencies,
       problems,
-      openedAt: Date.now() + open - epochNow(),
-      endedAfterMs: epochNow() - open,
+      openedAt,
       ...(agreed
         ? {
             start: {
@@ -159,6 +164,10 @@ async function connectAll(
 /** Lays the intervals of several loops side by side; an interval is complete when every living loop has reported it. */
 class IntervalCollector {
   readonly intervals: Interval[] = [];
+  /** Over the window's intervals, of the loops that died too, and over those of the warm-up. */
+  readonly total = tally();
+  readonly warmup = tally();
+  readonly latencies = new Latencies();
   /** Per loop, over the window's intervals: share of a core, and the event loop's lateness. */
   readonly threads: { cpuPercent: number[]; eventLoopDelayP99Ms: number[] }[];
   readonly #step: Step;
@@ -202,21 +211,24 @@ class IntervalCollector {
     if (reports.length === 0) return;
     const latencies = new Latencies();
     for (const report of reports) latencies.addPacked(report.latencies);
-    const seconds = reports.reduce((sum, r) => sum + r.seconds, 0) / reports.length;
     const warmup = index < 0;
-    const length = this.#step.intervalSeconds;
-    // On the grid, but for a last one that was cut short.
-    const end = seconds < 0.9 * length ? index * length + seconds : (index + 1) * length;
-    const interval = toInterval(reports, latencies, end);
+    for (const report of reports) addTally(warmup ? this.warmup : this.total, report.tally);
+    // Loops that have nothing more to do end earlier than others.
+    const seconds = Math.max(...reports.map((r) => r.seconds));
+    const { intervalSeconds: length, warmupSeconds } = this.#step;
+    // In the warm-up it is the first one that can be shorter, in the window the last.
+    const end = warmup ? (index + 1) * length : index * length + seconds;
+    const interval = toInterval(reports, latencies, end, seconds);
     if (!warmup) {
+      this.latencies.add(latencies);
       this.intervals.push(interval);
       slots.forEach((report, loop) => {
         const thread = this.threads[loop];
         if (!report || !thread) return;
-        thread.cpuPercent.push((100 * report.cpuSeconds) / report.seconds);
+        thread.cpuPercent.push((100 * report.cpuSeconds) / Math.max(report.seconds, SHORTEST_SECONDS));
         thread.eventLoopDelayP99Ms.push(report.eventLoopDelayP99Ms);
       });
     }
-    this.#options.onLine(intervalLine(interval, this.#sessions, seconds), interval, warmup);
+    this.#options.onLine(intervalLine(interval, this.#sessions, warmup ? warmupSeconds + end : end), interval, warmup);
   }
 }

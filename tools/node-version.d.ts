@@ -1,2 +1,0 @@
-export function nodeProblem(version: string): string | undefined;
-export function requireNode(): void;
