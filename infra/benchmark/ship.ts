@@ -1,5 +1,7 @@
 /** A program: brings files to a node, each once. stdin: { connection, sudo, files }. */
 import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
+import { checkout } from "../paths.ts";
 import { shellQuote } from "../shell.ts";
 import type { Shipment } from "./bundle.ts";
 import { type Connection, connect, readInput, run, sleep } from "./ssh.ts";
@@ -43,7 +45,7 @@ echo "${file.sha256}  $temporary" | sha256sum -c --quiet - >&2
 chmod ${file.mode} "$temporary"
 mv "$temporary" ${target}`,
     sudo,
-    createReadStream(file.source),
+    createReadStream(resolve(checkout, file.source)),
   );
   if (sent.code !== 0) throw new Error(sent.stderr.trim() || `exit code ${sent.code}`);
 }

@@ -26,6 +26,15 @@ export interface Ran {
 /** For one command of the engine on a small stack: several times what it takes on a busy machine. */
 const COMMAND_TIMEOUT_MS = 420_000;
 
+/**
+ * Makes a folder a project that runs this checkout's program: its entry, and what the steps on this machine name from
+ * the project's folder.
+ */
+export function linkProgram(root: string): void {
+  for (const name of ["index.js", "package.json", "infra", "lab", "tools", "workloads"])
+    symlinkSync(join(checkout, name), join(root, name));
+}
+
 export class TestStack {
   readonly root = mkdtempSync(join(tmpdir(), "meshbench-e2e-"));
   readonly lab: string;
@@ -38,7 +47,7 @@ export class TestStack {
     // Remains of a test that was killed are another stack's, and would keep their name.
     this.labCommand("purge", "--lab", this.lab);
     cpSync(join(checkout, "Pulumi.yaml"), join(this.root, "Pulumi.yaml"));
-    symlinkSync(join(checkout, "infra"), join(this.root, "infra"));
+    linkProgram(this.root);
     this.configure(config);
   }
 

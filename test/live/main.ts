@@ -3,7 +3,7 @@
  * again,
  * and a look for what is left. It costs money, a few cents, and is never part of `npm test`.
  */
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -12,6 +12,7 @@ import { checkConfig } from "../../infra/config/check.ts";
 import { checkout } from "../../tools/paths.ts";
 import { openProject } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
+import { linkProgram } from "../e2e/stack.ts";
 import { awsLeftovers, proxmoxLeftovers } from "./leftovers.ts";
 
 const program = new Command("test:live")
@@ -65,7 +66,7 @@ if ("problems" in checked) fail(`\n${checked.problems.map((p) => `  - ${p}`).joi
 
 const root = mkdtempSync(join(tmpdir(), "meshbench-live-"));
 cpSync(join(checkout, "Pulumi.yaml"), join(root, "Pulumi.yaml"));
-symlinkSync(join(checkout, "infra"), join(root, "infra"));
+linkProgram(root);
 const { proxmoxToken: _secret, ...plain } = config;
 writeFileSync(
   join(root, `Pulumi.${STACK}.yaml`),
