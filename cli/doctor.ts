@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { ReportError } from "../report/errors.ts";
 import { checkout } from "../tools/paths.ts";
+import { stackName } from "../tools/project.ts";
 import { guarded } from "./compare.ts";
 import { judge, render } from "./doctor/item.ts";
 import { localItems, machineItems } from "./doctor/machine.ts";
@@ -21,7 +22,8 @@ export function register(program: Command): void {
     .action((stacks: string[], options: { json?: boolean }) => guarded(() => run(stacks, options)));
 }
 
-async function run(asked: string[], options: { json?: boolean }): Promise<void> {
+async function run(names: string[], options: { json?: boolean }): Promise<void> {
+  const asked = names.map(stackName);
   const { committed, own } = knownStacks(checkout);
   for (const stack of asked)
     if (![...committed, ...own].includes(stack))

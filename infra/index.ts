@@ -15,6 +15,7 @@ import { checkout } from "./paths.ts";
 import { preflight } from "./preflight/index.ts";
 import { createProxy } from "./proxies/index.ts";
 import { createSites } from "./sites/index.ts";
+import { cpuOfDrivers } from "./sites/machine.ts";
 import { standInNodes } from "./sites/stand-in-nodes.ts";
 import { stackIdentity } from "./stack-identity.ts";
 import { namedStandIns } from "./stand-ins.ts";
@@ -53,7 +54,7 @@ export async function topology(): Promise<Outputs> {
   });
   const proxy = await createProxy(nodes, database, config, mesh.ready);
 
-  const [runtime, bundle] = await Promise.all([nodeRuntime(), bundleLoadEngine(root)]);
+  const [runtime, bundle] = await Promise.all([nodeRuntime(cpuOfDrivers(config, plans)), bundleLoadEngine(root)]);
   const spec = planSpec(config, plans, proxy ?? { endpoints: database.endpoints, policy: "round-robin" });
   const run = runKey(spec, [bundle], config);
   const serving = [...database.dependencies, ...(proxy?.dependencies ?? [])];

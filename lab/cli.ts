@@ -8,6 +8,7 @@ import { check, installMissing, requireMachine } from "./check.ts";
 import { buildImage, imageRoot, pruneImages } from "./image.ts";
 import { expiredLabs, findLeftovers, type LabSummary, listSummaries, purgeLab, purgeOrphans } from "./leftovers.ts";
 import { type LinkChange, setLink, showLinks } from "./links.ts";
+import type { Debian } from "./mirror.ts";
 import { applyNetwork } from "./network.ts";
 import { createNode, deleteNode, nodeCommand, startNode, stopNode } from "./nodes.ts";
 import { freeName, listLabs } from "./registry.ts";
@@ -49,6 +50,14 @@ const node = () =>
     .argParser((value) => parse(nodeName, value, "--name"))
     .makeOptionMandatory();
 
+const release = () =>
+  new Option("--debian <release>", "12 or 13")
+    .argParser((value) => {
+      if (value !== "12" && value !== "13") throw new InvalidArgumentError("12 or 13 is expected.");
+      return Number(value) as Debian;
+    })
+    .default(12);
+
 const program = new Command("lab").description(
   "Debian nodes on this machine, in sites joined by emulated wide-area links. Needs root.",
 );
@@ -67,14 +76,16 @@ const image = program.command("image").description("the node image");
 image
   .command("build")
   .description("build it, unless it is there")
-  .action(async () => {
+  .addOption(release())
+  .action(async (o: { debian: Debian }) => {
     await requireMachine();
-    print(await buildImage());
+    print(await buildImage(o.debian));
   });
 image
   .command("path")
   .description("print its directory")
-  .action(() => void process.stdout.write(`${imageRoot()}\n`));
+  .addOption(release())
+  .action((o: { debian: Debian }) => void process.stdout.write(`${imageRoot(o.debian)}\n`));
 image
   .command("prune")
   .description("remove the images of other versions that no node runs on")
@@ -104,7 +115,7 @@ const nodes = program.command("node").description("nodes");
 nodes
   .command("create")
   .description(
-    'make a node and wait until sshd answers (and cloud-init is done, when there is user data); stdin: {"lab", "site", "name", "authorizedKeys": [], "userData"?, "hostKeyPrivate"?, "labels"?: {project, stack, run, owner, expires}, "cpus"?, "memoryMb"?, "timeoutSeconds"?: 60}',
+    'make a node and wait until sshd answers (and cloud-init is done, when there is user data); stdin: {"lab", "site", "name", "authorizedKeys": [], "userData"?, "hostKeyPrivate"?, "labels"?: {project, stack, run, owner, expires}, "cpus"?, "memoryMb"?, "debian"?: 12, "timeoutSeconds"?: 60}',
   )
   .action(async () => print(await createNode(await readInput(nodeRequest, "node"))));
 nodes

@@ -1,19 +1,26 @@
-/** The node image: a Debian 12 root directory, built once per recipe and shared read-only by all nodes. */
+/** The node image: a Debian root directory, built once per recipe and release and shared read-only by all nodes. */
 import { createHash } from "node:crypto";
 import { mkdir, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { cacheBase } from "./cache.ts";
 import { withLock } from "./lock.ts";
-import { machineAptOptions, machineSources, SUITE } from "./mirror.ts";
-import { DISABLED_UNITS, DPKG_OPTIONS, FILES, MASKED_UNITS, PACKAGES } from "./recipe.ts";
+import { type Debian, machineAptOptions, machineSources, SUITES } from "./mirror.ts";
+import { DISABLED_UNITS, DPKG_OPTIONS, FILES, MASKED_UNITS, packagesOf } from "./recipe.ts";
 import { listDirectory, listLabs, listNodes, readNode, removeDirectory } from "./registry.ts";
 import { LabError, progress, run, tryRun } from "./run.ts";
 
 const BUILD_LIMIT_MS = 20 * 60_000;
 
 /** Directory of the image of the present recipe, whether it is there or not. */
-export function imageRoot(): string {
-  const recipe = JSON.stringify([SUITE, PACKAGES, DPKG_OPTIONS, DISABLED_UNITS, MASKED_UNITS, FILES]);
+export function imageRoot(debian: Debian): string {
+  const recipe = JSON.stringify([
+    SUITES[debian],
+    packagesOf(debian),
+    DPKG_OPTIONS,
+    DISABLED_UNITS,
+    MASKED_UNITS,
+    FILES,
+  ]);
   return join(cacheBase(), "images", createHash("sha256").update(recipe).digest("hex").slice(0, 12), "root");
 }
 
@@ -23,17 +30,21 @@ const exists = (path: string) =>
     () => false,
   );
 
-/** @throws LabError when the image has not been built. */
-export async function requireImage(): Promise<string> {
-  const root = imageRoot();
+/**
+ * The image of a release other than the default is built when it is first asked for.
+ * @throws LabError when the default one has not been built.
+ */
+export async function requireImage(debian: Debian): Promise<string> {
+  const root = imageRoot(debian);
   if (await exists(root)) return root;
+  if (debian !== 12) return (await buildImage(debian)).path;
   throw new LabError("the node image has not been built yet; `lab image build` builds it (about a minute)");
 }
 
 /** Builds the image unless it is there; one builder at a time. @returns its root directory. */
-export async function buildImage(): Promise<{ path: string; built: boolean; seconds: number }> {
+export async function buildImage(debian: Debian = 12): Promise<{ path: string; built: boolean; seconds: number }> {
   const started = Date.now();
-  const root = imageRoot();
+  const root = imageRoot(debian);
   const base = dirname(root);
   const built =
     !(await exists(root)) &&
@@ -44,7 +55,7 @@ export async function buildImage(): Promise<{ path: string; built: boolean; seco
       for (const entry of await readdir(base)) await rm(join(base, entry), { recursive: true, force: true });
       const partial = join(base, "partial");
       try {
-        await bootstrap(partial);
+        await bootstrap(partial, debian);
         await customize(partial);
       } catch (error) {
         await rm(partial, { recursive: true, force: true });
@@ -60,8 +71,8 @@ export async function buildImage(): Promise<{ path: string; built: boolean; seco
 
 /** Removes the images of other recipes, except those that some node runs on. @returns what was removed. */
 export async function pruneImages(): Promise<string[]> {
-  const images = dirname(dirname(imageRoot()));
-  const kept = new Set([dirname(imageRoot())]);
+  const images = dirname(dirname(imageRoot(12)));
+  const kept = new Set([dirname(imageRoot(12)), dirname(imageRoot(13))]);
   for (const lab of await listLabs())
     for (const node of await listNodes(lab)) kept.add(dirname((await readNode(lab, node))?.image ?? ""));
   const removed = (await listDirectory(images)).map((entry) => join(images, entry)).filter((path) => !kept.has(path));
@@ -85,8 +96,9 @@ const BOUND_TO_PARENT = [
   "--",
 ];
 
-async function bootstrap(target: string): Promise<void> {
-  progress(`node image: Debian ${SUITE} with ${PACKAGES.length} packages and what they need`);
+async function bootstrap(target: string, debian: Debian): Promise<void> {
+  const packages = packagesOf(debian);
+  progress(`node image: Debian ${SUITES[debian]} with ${packages.length} packages and what they need`);
   const options = ['APT::Install-Recommends "false"', ...(await machineAptOptions())];
   const result = await tryRun(
     "setpriv",
@@ -95,12 +107,12 @@ async function bootstrap(target: string): Promise<void> {
       "mmdebstrap",
       "--mode=root",
       "--variant=minbase",
-      `--include=${PACKAGES.join(",")}`,
+      `--include=${packages.join(",")}`,
       ...options.map((option) => `--aptopt=${option}`),
       ...DPKG_OPTIONS.map((option) => `--dpkgopt=${option}`),
-      SUITE,
+      SUITES[debian],
       target,
-      ...(await machineSources()),
+      ...(await machineSources(debian)),
     ],
     {
       timeoutMs: BUILD_LIMIT_MS,

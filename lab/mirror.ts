@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { listDirectory } from "./registry.ts";
 import { LabError, run } from "./run.ts";
 
-export const SUITE = "bookworm";
+export type Debian = 12 | 13;
+export const SUITES: Record<Debian, string> = { 12: "bookworm", 13: "trixie" };
+/** The machine's own release, whose sources are known. */
+const OWN = SUITES[12];
 
 /** One line of apt's classic format per archive, for the Debian archives among the given sources. */
 export function debianSources(files: { name: string; text: string }[]): string[] {
@@ -16,7 +19,7 @@ export function debianSources(files: { name: string; text: string }[]): string[]
 function isDebian(uri: string, suite: string): boolean {
   return (
     /\/debian(-security)?\/?$/.test(uri) &&
-    (suite === SUITE || suite.startsWith(`${SUITE}-`)) &&
+    (suite === OWN || suite.startsWith(`${OWN}-`)) &&
     !suite.includes("backports")
   );
 }
@@ -45,8 +48,11 @@ function fromStanzas(text: string): string[] {
   });
 }
 
-/** @throws LabError when the machine has no Debian 12 source that can serve the image. */
-export async function machineSources(): Promise<string[]> {
+/**
+ * Sources of that release: the machine's own, and for another release the same archives, which carry all of them.
+ * @throws LabError when the machine has no Debian 12 source that can serve the image.
+ */
+export async function machineSources(debian: Debian = 12): Promise<string[]> {
   const directory = "/etc/apt/sources.list.d";
   const paths = [
     "/etc/apt/sources.list",
@@ -58,11 +64,11 @@ export async function machineSources(): Promise<string[]> {
     paths.map(async (name) => ({ name, text: await readFile(name, "utf8").catch(() => "") })),
   );
   const sources = debianSources(files);
-  if (!sources.some((line) => line.split(" ")[2] === SUITE))
+  if (!sources.some((line) => line.split(" ")[2] === OWN))
     throw new LabError(
-      `the machine's apt sources (/etc/apt/sources.list*) name no Debian ${SUITE} archive to build the node image from`,
+      `the machine's apt sources (/etc/apt/sources.list*) name no Debian ${OWN} archive to build the node image from`,
     );
-  return sources;
+  return sources.map((line) => line.replace(` ${OWN}`, ` ${SUITES[debian]}`));
 }
 
 /** The machine's own proxy and certificate settings for apt, as options of the form `Name "value"`. */

@@ -1,3 +1,5 @@
+import type { Debian } from "./mirror.ts";
+
 /** What is in a node's image. Any change here makes another image: its directory is named by this recipe's hash. */
 
 export const PACKAGES = [
@@ -49,6 +51,16 @@ export const PACKAGES = [
   "libstdc++6",
   "libatomic1",
 ];
+
+/** Libraries that Debian 13 calls otherwise: the transition to 64-bit times renamed those that it touched. */
+const IN_DEBIAN_13: Record<string, string> = {
+  libcurl4: "libcurl4t64",
+  libmicrohttpd12: "libmicrohttpd12t64",
+  libssl3: "libssl3t64",
+};
+
+export const packagesOf = (debian: Debian): string[] =>
+  debian === 12 ? PACKAGES : PACKAGES.map((name) => IN_DEBIAN_13[name] ?? name);
 
 /** Left out of every package: nobody reads manuals on a node. */
 export const DPKG_OPTIONS = [

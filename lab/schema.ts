@@ -82,6 +82,8 @@ export const nodeRequest = z.strictObject({
   /** Processor time, in processors. */
   cpus: z.number().min(0.05).max(1024).optional(),
   memoryMb: z.number().int().min(64).optional(),
+  /** The release that the node runs; the image of another one than 12 is built when it is first asked for. */
+  debian: z.union([z.literal(12), z.literal(13)]).default(12),
   /** How long to wait for sshd (and cloud-init), s. */
   timeoutSeconds: z.number().min(1).max(1_800).default(60),
 });

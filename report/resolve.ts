@@ -1,4 +1,5 @@
 /** From what a user names - a stack, a result file, a published set - to subjects. */
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { ReportError } from "./errors.ts";
@@ -40,6 +41,7 @@ export async function resolveSubjects(names: readonly string[], options: Resolve
   for (const name of names) {
     if (name.startsWith("published:"))
       resolved.subjects.push(...findPublished(name.slice("published:".length)).map(publishedSubject));
+    else if (isQualified(name)) resolved.subjects.push(await fromStack(name.split("/").at(-1)!, options, resolved));
     else if (name.endsWith(".json") || name.includes("/")) resolved.subjects.push(await fromFile(name));
     else resolved.subjects.push(await fromStack(name, options, resolved));
     // Right after each file, so that of hundreds one at a time is whole in memory.
@@ -49,6 +51,9 @@ export async function resolveSubjects(names: readonly string[], options: Resolve
   distinguish(resolved.subjects);
   return resolved;
 }
+
+/** `organization/meshbench/stack`, as Pulumi names a stack in full, unless a file is called so. */
+const isQualified = (name: string): boolean => /^[\w.-]+\/meshbench\/[\w.-]+$/.test(name) && !existsSync(name);
 
 async function fromFile(path: string): Promise<Subject> {
   if ((await stat(path).catch(() => null))?.isDirectory())

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { buildEngine, moduleFolder } from "./engine-build.ts";
 import { installEngine, installPlugin } from "./engine-install.ts";
 import { withLock } from "./lock.ts";
+import { nodeProblem } from "./node-version.js";
 import { cacheFolder, checkout, nodeBinary, onPath, ToolError } from "./paths.ts";
 import { type Say, sayOnStderr } from "./progress.ts";
 import { commandPlugin, commandVersion, languageHost, missing, standInPath } from "./standins.ts";
@@ -152,11 +153,8 @@ export function resolveEngine(say: Say = sayOnStderr): Promise<Engine> {
 
 async function resolve(say: Say): Promise<Engine> {
   const node = nodeBinary();
-  if (node === process.execPath && Number(process.versions.node.split(".")[0]) < 24) {
-    throw new ToolError(
-      `Node ${process.versions.node} can't run this project, and npm installed no newer one: run npm ci (it brings Node 24 for Linux on x86-64), or install Node 24`,
-    );
-  }
+  const tooOld = node === process.execPath ? nodeProblem(process.version) : undefined;
+  if (tooOld !== undefined) throw new ToolError(tooOld);
   const engine = await locate(neededVersion(), say);
   const lacking = missing(engine.binary, process.env);
   if (

@@ -1,6 +1,7 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createWhole } from "./exclusive.ts";
 
 /**
  * Whether a process of that id runs; one of another user counts, a zombie does not (a container's
@@ -29,29 +30,22 @@ function holder(file: string): number | undefined {
   }
 }
 
-/** The lock file appears with its content or not at all: a link to a finished file. */
-function take(file: string): boolean {
-  const own = `${file}.${process.pid}`;
-  writeFileSync(own, String(process.pid));
-  try {
-    linkSync(own, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    return false;
-  } finally {
-    rmSync(own, { force: true });
-  }
+type LinkFile = (existing: string, path: string) => void;
+
+/** Whether a lock has no content yet: on a file system without hard links its taker is just writing it. */
+function beingTaken(file: string): boolean {
+  const there = statSync(file, { throwIfNoEntry: false });
+  return there !== undefined && there.size === 0 && Date.now() - there.mtimeMs < 2000;
 }
 
 /** Removes a lock whose process is gone, and puts it back when another process has just taken it. */
-function removeStale(file: string): void {
+function removeStale(file: string, link: LinkFile | undefined): void {
   const aside = `${file}.stale.${process.pid}`;
   try {
     renameSync(file, aside);
-    if (isAlive(holder(aside) ?? 0)) linkSync(aside, file);
+    if (isAlive(holder(aside) ?? 0)) createWhole(file, readFileSync(aside, "utf8"), 0o644, link);
   } catch (error) {
-    if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   } finally {
     rmSync(aside, { force: true });
   }
@@ -59,15 +53,24 @@ function removeStale(file: string): void {
 
 /**
  * Runs `work` while no other process holds the lock. A lock whose process is gone is taken over;
- * `waiting` is called once a second while another one works.
+ * `waiting` is called once a second while another one works. `link` stands for link(2).
  */
-export async function withLock<T>(file: string, work: () => Promise<T>, waiting: (pid: number) => void): Promise<T> {
+export async function withLock<T>(
+  file: string,
+  work: () => Promise<T>,
+  waiting: (pid: number) => void,
+  link?: LinkFile,
+): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
-  while (!take(file)) {
+  while (!createWhole(file, String(process.pid), 0o644, link)) {
     const pid = holder(file);
     if (pid === undefined) continue;
+    if (beingTaken(file)) {
+      await sleep(20);
+      continue;
+    }
     if (!isAlive(pid)) {
-      removeStale(file);
+      removeStale(file, link);
       continue;
     }
     waiting(pid);

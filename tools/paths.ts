@@ -31,6 +31,19 @@ function writable(folder: string): boolean {
   }
 }
 
+/** The user's home folder; undefined where HOME is not set and the user's id has no entry in the password file. */
+export function homeFolder(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where Pulumi keeps plugins and logins. */
+export const pulumiHome = (environment: NodeJS.ProcessEnv = process.env): string =>
+  environment["PULUMI_HOME"] ?? join(homeFolder() ?? "/", ".pulumi");
+
 /**
  * What is expensive to get and worth keeping between checkouts: $MESHBENCH_CACHE, else
  * /var/cache/meshbench for root, else ~/.cache/meshbench.
@@ -42,7 +55,12 @@ export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): strin
     throw new ToolError(`MESHBENCH_CACHE is ${chosen}, which can't be written to; name a folder that can`);
   }
   if (process.getuid?.() === 0 && writable("/var/cache/meshbench")) return "/var/cache/meshbench";
-  const own = join(homedir(), ".cache", "meshbench");
+  const home = homeFolder();
+  if (home === undefined)
+    throw new ToolError(
+      "HOME: not set, and this user has no home folder; expected a folder to cache the Pulumi engine in: set HOME or MESHBENCH_CACHE",
+    );
+  const own = join(home, ".cache", "meshbench");
   if (writable(own)) return own;
   throw new ToolError(`no folder to cache the Pulumi engine in: ${own} can't be written to; set MESHBENCH_CACHE`);
 }

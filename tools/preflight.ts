@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statfsSync } from "node:fs";
-import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { enginePresent, neededVersion } from "./engine.ts";
-import { cacheFolder, checkout, nodeBinary, ToolError } from "./paths.ts";
+import { nodeProblem as versionProblem } from "./node-version.js";
+import { cacheFolder, checkout, homeFolder, nodeBinary, ToolError } from "./paths.ts";
 
 /** Go's module and build caches after the engine was built: 3.3 GB, and the engine itself. */
 const buildBytes = 4e9;
@@ -17,8 +17,8 @@ function freeBytes(folder: string): number {
 
 function nodeProblem(): string | undefined {
   const version = spawnSync(nodeBinary(), ["--version"], { encoding: "utf8" }).stdout?.trim() ?? "";
-  if (Number(/^v(\d+)\./.exec(version)?.[1] ?? 0) >= 24) return undefined;
-  return `Node 24 or newer is needed and this is ${version || "no Node that starts"}: run npm ci, which brings it for Linux on x86-64, or install it.`;
+  const problem = versionProblem(version);
+  return problem && `${problem}.`;
 }
 
 function packagesProblem(): string | undefined {
@@ -34,7 +34,7 @@ function packagesProblem(): string | undefined {
  * Where Go keeps what it fetches and what it makes, and where the engine is kept; as far as these folders exist yet.
  */
 function buildFolders(): string[] {
-  const inHome = (...parts: string[]): string => join(homedir(), ...parts);
+  const inHome = (...parts: string[]): string => join(homeFolder() ?? "/", ...parts);
   const modules =
     process.env["GOMODCACHE"] ??
     (process.env["GOPATH"] === undefined ? inHome("go") : process.env["GOPATH"].split(delimiter)[0]!);

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parse } from "yaml";
-import { checkout, ToolError } from "./paths.ts";
+import { createWhole } from "./exclusive.ts";
+import { checkout, pulumiHome, ToolError } from "./paths.ts";
 
 /** A Pulumi project and where what belongs to this machine alone is kept: state, passphrase, stack files. */
 export interface Project {
@@ -27,7 +27,7 @@ export interface Project {
  */
 function hasOwnBackend(environment: NodeJS.ProcessEnv, settings: { backend?: { url?: string } }): boolean {
   if (environment["PULUMI_BACKEND_URL"] || settings.backend?.url) return true;
-  const home = environment["PULUMI_CREDENTIALS_PATH"] ?? environment["PULUMI_HOME"] ?? join(homedir(), ".pulumi");
+  const home = environment["PULUMI_CREDENTIALS_PATH"] ?? pulumiHome(environment);
   try {
     const { current } = JSON.parse(readFileSync(join(home, "credentials.json"), "utf8")) as { current?: string };
     return Boolean(current);
@@ -40,15 +40,7 @@ function hasOwnBackend(environment: NodeJS.ProcessEnv, settings: { backend?: { u
 function passphraseFile(folder: string): string {
   const file = join(folder, "passphrase");
   if (existsSync(file)) return file;
-  const own = `${file}.${process.pid}`;
-  writeFileSync(own, randomBytes(32).toString("base64url"), { mode: 0o600 });
-  try {
-    linkSync(own, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  } finally {
-    rmSync(own, { force: true });
-  }
+  createWhole(file, randomBytes(32).toString("base64url"), 0o600);
   return file;
 }
 
@@ -80,14 +72,17 @@ export function openProject(root: string = checkout, environment: NodeJS.Process
   };
 }
 
+/** What a stack's files are named by, of `stack`, `organization/stack` or `organization/project/stack`. */
+export const stackName = (stack: string): string => stack.slice(stack.lastIndexOf("/") + 1);
+
 /** Where the file backend keeps a stack. */
 export function stateFile(project: Project, stack: string): string | undefined {
-  return project.state && join(project.state, ".pulumi", "stacks", project.name, `${stack}.json`);
+  return project.state && join(project.state, ".pulumi", "stacks", project.name, `${stackName(stack)}.json`);
 }
 
 /** Where it keeps the locks of that stack. */
 export function lockFolder(project: Project, stack: string): string | undefined {
-  return project.state && join(project.state, ".pulumi", "locks", "organization", project.name, stack);
+  return project.state && join(project.state, ".pulumi", "locks", "organization", project.name, stackName(stack));
 }
 
 /** A folder that is there, for a file to be written into. */

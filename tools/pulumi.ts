@@ -1,9 +1,8 @@
 /** `npm run pulumi -- <any pulumi command>`: the engine with the project's defaults. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { resolveEngine } from "./engine.ts";
-import { ToolError } from "./paths.ts";
+import { pulumiHome, ToolError } from "./paths.ts";
 import { sayOnStderr } from "./progress.ts";
 import { openProject, type Project, stateFile } from "./project.ts";
 import { runPulumi } from "./run.ts";
@@ -70,7 +69,7 @@ function optionValue(args: string[], names: string[]): string | undefined {
 
 /** The stack chosen by `pulumi stack select`, which Pulumi keeps in the user's home. */
 function selectedStack(project: Project): string | undefined {
-  const folder = join(process.env["PULUMI_HOME"] ?? join(homedir(), ".pulumi"), "workspaces");
+  const folder = join(pulumiHome(), "workspaces");
   if (!existsSync(folder)) return undefined;
   for (const name of readdirSync(folder).filter((file) => file.startsWith(`${project.name}-`))) {
     const { stack, path } = JSON.parse(readFileSync(join(folder, name), "utf8")) as { stack?: string; path?: string };

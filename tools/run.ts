@@ -3,9 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Engine, resolveEngine } from "./engine.ts";
-import { checkout, nodeBinary, onPath, ToolError } from "./paths.ts";
+import { passphraseProblem } from "./passphrase.ts";
+import { checkout, homeFolder, nodeBinary, onPath, ToolError } from "./paths.ts";
 import { type Say, sayOnStderr } from "./progress.ts";
-import { openProject, type Project, stateFile } from "./project.ts";
+import { openProject, type Project, stackName, stateFile } from "./project.ts";
 import { clearStaleLocks, type Deployment, hasPendingOperations, type Lost, settle } from "./recover.ts";
 import { committedStacks, syncStackFiles } from "./stack-files.ts";
 
@@ -56,7 +57,14 @@ function execute(engine: Engine, args: string[], project: Project, options: RunO
   return new Promise((resolve, reject) => {
     const child = spawn(command[0] ?? "", [...command.slice(1), ...args], {
       cwd: project.work,
-      env: { ...process.env, ...engine.env, ...project.env, ...options.env },
+      // Pulumi does not start without a home folder.
+      env: {
+        ...(homeFolder() === undefined && { HOME: project.private }),
+        ...process.env,
+        ...engine.env,
+        ...project.env,
+        ...options.env,
+      },
       stdio,
     });
     const output = { stdout: "", stderr: "" };
@@ -107,7 +115,7 @@ async function exists(engine: Engine, project: Project, stack: string): Promise<
   const file = stateFile(project, stack);
   if (file !== undefined) return existsSync(file);
   const { stdout } = await quietly(engine, ["stack", "ls", "--json"], project);
-  return (JSON.parse(stdout) as { name: string }[]).some(({ name }) => name === stack || name.endsWith(`/${stack}`));
+  return (JSON.parse(stdout) as { name: string }[]).some(({ name }) => stackName(name) === stackName(stack));
 }
 
 /** Makes a stack ready to run: created when it has a committed file, and freed of what a kill left. */
@@ -119,7 +127,7 @@ async function prepare(
 ): Promise<void> {
   const say = options.say ?? sayOnStderr;
   if (!(await exists(engine, project, stack))) {
-    if (!committedStacks(project).includes(stack)) return; // the engine's own error says it best
+    if (!committedStacks(project).includes(stackName(stack))) return; // the engine's own error says it best
     await quietly(engine, ["stack", "init", stack, "--no-select"], project);
     say(`Created stack ${stack}.`);
   }
@@ -170,6 +178,18 @@ export async function runPulumi(args: string[], options: RunOptions = {}): Promi
   const engine = await resolveEngine(options.say);
   syncStackFiles(project);
   const settling = args.some((word) => SETTLING.includes(word)) && !args.includes("--clear-pending-creates");
-  if (options.stack !== undefined) await prepare(engine, project, options.stack, { ...options, settling });
-  return execute(engine, args, project, options);
+  const { stack } = options;
+  const explain = (): string | undefined =>
+    stack === undefined || project.state === undefined ? undefined : passphraseProblem(project, stack);
+  try {
+    if (stack !== undefined) await prepare(engine, project, stack, { ...options, settling });
+  } catch (error) {
+    const problem = error instanceof ToolError ? explain() : undefined;
+    throw problem === undefined ? error : new ToolError(problem);
+  }
+  const result = await execute(engine, args, project, options);
+  // Pulumi says "incorrect passphrase", and neither which one it had nor where from.
+  const problem = result.code === 0 ? undefined : explain();
+  if (problem !== undefined) (options.say ?? sayOnStderr)(problem);
+  return result;
 }

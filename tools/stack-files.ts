@@ -11,7 +11,7 @@ import { isAbsolute, join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parse, stringify } from "yaml";
 import { ToolError } from "./paths.ts";
-import type { Project } from "./project.ts";
+import { type Project, stackName } from "./project.ts";
 
 export type Settings = Record<string, unknown>;
 
@@ -112,6 +112,6 @@ export function syncStackFiles(project: Project): void {
 /** Forgets what was set on this machine for a stack that is removed. */
 export function forgetStackFile(project: Project, stack: string): void {
   for (const folder of [project.work, join(project.work, ".committed")]) {
-    rmSync(join(folder, `Pulumi.${stack}.yaml`), { force: true });
+    rmSync(join(folder, `Pulumi.${stackName(stack)}.yaml`), { force: true });
   }
 }

@@ -1,14 +1,13 @@
 import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { checkout, nodeBinary, onPath } from "./paths.ts";
+import { checkout, nodeBinary, onPath, pulumiHome } from "./paths.ts";
 
 export const languageHost = "pulumi-language-nodejs";
 export const commandPlugin = "pulumi-resource-command";
 export const commandVersion = "1.2.1";
 
 function pluginFolder(environment: NodeJS.ProcessEnv): string {
-  const home = environment["PULUMI_HOME"] ?? join(homedir(), ".pulumi");
+  const home = pulumiHome(environment);
   return join(home, "plugins", `resource-command-v${commandVersion}`);
 }
 

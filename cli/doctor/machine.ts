@@ -102,7 +102,7 @@ export async function localItems(): Promise<Item[]> {
         ? ok("node image", root)
         : ok(
             "node image",
-            "not built yet: npm start or `node lab/cli.ts image build` does it, once, in about a minute, from Debian's archive",
+            "not built yet: npm start or `npm run lab -- image build` does it, once, in about a minute, from Debian's archive",
           ),
   ];
 }

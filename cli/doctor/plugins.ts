@@ -1,9 +1,8 @@
 /** The plugins of the clouds that a stack's sites are in. */
 import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Found } from "../../tools/engine.ts";
-import { checkout, onPath } from "../../tools/paths.ts";
+import { checkout, onPath, pulumiHome } from "../../tools/paths.ts";
 import { type Item, missing, ok, skipped } from "./item.ts";
 
 /** Kind of site -> plugin and the package in node_modules whose version it must have. */
@@ -30,7 +29,7 @@ function pluginItem(
   const { version, pulumi } = JSON.parse(
     readFileSync(join(checkout, "node_modules", name, "package.json"), "utf8"),
   ) as { version: string; pulumi?: { server?: string } };
-  const home = environment["PULUMI_HOME"] ?? join(homedir(), ".pulumi");
+  const home = pulumiHome(environment);
   const kept = join(home, "plugins", `resource-${plugin}-v${version}`, program);
   const found = onPath(program, environment["PATH"]) ?? (existsSync(kept) ? kept : undefined);
   if (found)

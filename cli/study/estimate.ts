@@ -8,7 +8,7 @@ import { makespan, mayRunTogether } from "./schedule.ts";
 
 export interface LegEstimate {
   seconds: number;
-  /** While it stands; null when no node has a price. */
+  /** While it stands, at most; null when no node has a price. */
   perHour: number | null;
   money: number | null;
   currency: string | null;
@@ -27,10 +27,12 @@ export function estimateLeg({ cell: { config } }: Leg): LegEstimate {
   const rows = config.profile.data.tables * config.profile.data.tableSize;
   const seconds = loadSeconds(config.profile) + (local ? LOCAL_OVERHEAD : CLOUD_OVERHEAD) + rows / ROWS_PER_SECOND;
   const cost = costOf(config, planNodes(config));
+  // A limit must hold: burstable nodes are counted with all the CPU credits that they can use.
+  const perHour = cost ? cost.perHour + (cost.surplusPerHourAtMost ?? 0) : null;
   return {
     seconds,
-    perHour: cost?.perHour ?? null,
-    money: cost ? (cost.perHour * seconds) / 3600 : null,
+    perHour,
+    money: perHour === null ? null : (perHour * seconds) / 3600,
     currency: cost?.currency ?? null,
   };
 }

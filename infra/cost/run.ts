@@ -4,6 +4,7 @@
  */
 import type { RunResult } from "../../workloads/contract.ts";
 import type { Cost } from "./cost.ts";
+import { surplusOf } from "./credits.ts";
 
 export interface RunCost {
   currency: string;
@@ -12,6 +13,8 @@ export interface RunCost {
   standing: number;
   /** Writesets that Galera sent from site to site; null when nothing was measured or no pair has a price. */
   traffic: { gb: number; cost: number } | null;
+  /** CPU credits beyond the earned ones; null when no burstable node was sampled. */
+  surplus: { vcpuHours: number; cost: number } | null;
   total: number;
   notes: string[];
 }
@@ -26,14 +29,22 @@ export function runCost(result: RunResult): RunCost | undefined {
   const hours = (Date.parse(result.finishedAt) - Date.parse(result.startedAt)) / 3_600_000;
   const traffic = replicated(result, cost.perGbTraffic ?? {});
   const standing = hours * cost.perHour;
+  const bursting = cost.surplus ?? [];
+  const surplus = surplusOf(result, bursting, hours) ?? null;
   return {
     currency: cost.currency,
     hours: round(hours),
     standing: round(standing),
     traffic,
-    total: round(standing + (traffic?.cost ?? 0)),
+    surplus: surplus && { vcpuHours: round(surplus.vcpuHours), cost: round(surplus.cost) },
+    total: round(standing + (traffic?.cost ?? 0) + (surplus?.cost ?? 0)),
     notes: [
       ...(cost.notes ?? []),
+      ...(bursting.length === 0
+        ? []
+        : surplus === null
+          ? ["CPU of the burstable nodes was not measured: credits beyond the earned ones are not counted"]
+          : ["CPU credits are counted by the CPU of the measured windows; prepare is not in them"]),
       ...(traffic === null
         ? ["traffic between sites was not measured"]
         : [

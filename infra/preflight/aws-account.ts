@@ -12,8 +12,9 @@ import {
 } from "@aws-sdk/client-ec2";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import type { Architecture } from "../config/aws-check.ts";
 import type { AwsAccess } from "../sites/aws-access.ts";
-import { DEBIAN_NAME, DEBIAN_OWNER } from "../sites/aws-image.ts";
+import { DEBIAN_OWNER, debianName } from "../sites/aws-image.ts";
 import { STANDARD } from "../sites/aws-types.ts";
 import { clientSettings, errorName } from "./aws-clients.ts";
 import type { Owned } from "./owned.ts";
@@ -114,7 +115,10 @@ export class AwsAccount {
   }
 
   /** The image of that id, or Debian's own, the newest last. */
-  async images(id: string | undefined): Promise<{ id: string; name: string; architecture: string }[]> {
+  async images(
+    id: string | undefined,
+    architecture: Architecture,
+  ): Promise<{ id: string; name: string; architecture: string }[]> {
     const found = await this.ec2
       .send(
         new DescribeImagesCommand(
@@ -122,8 +126,8 @@ export class AwsAccount {
             ? {
                 Owners: [DEBIAN_OWNER],
                 Filters: [
-                  { Name: "name", Values: [DEBIAN_NAME] },
-                  { Name: "architecture", Values: ["x86_64"] },
+                  { Name: "name", Values: [debianName(architecture)] },
+                  { Name: "architecture", Values: [architecture] },
                 ],
               }
             : { ImageIds: [id] },

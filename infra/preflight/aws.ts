@@ -1,6 +1,6 @@
 /** Asks AWS, before anything is created, whether it could do what the configuration wants. Reads only. */
 import type { AwsSite } from "../config/aws.ts";
-import { typesOf } from "../config/aws-check.ts";
+import { architectureOf, typesOf } from "../config/aws-check.ts";
 import type { Config } from "../config/schema.ts";
 import { type AwsAccess, accessOf } from "../sites/aws-access.ts";
 import type { NodePlan } from "../topology.ts";
@@ -154,21 +154,26 @@ async function offeringsCheck(site: AwsSite, key: string, account: Account): Pro
   );
 }
 
+/** Of every architecture that the site's nodes have. */
 async function imageCheck(site: AwsSite, key: string, account: Account): Promise<Check[]> {
   const check = `image in ${site.region}`;
-  const images = await account.images(site.ami);
-  const image = images.at(-1);
-  if (image === undefined) {
-    return [
-      failed(
-        check,
-        site.ami === undefined
-          ? `${site.region} has no Debian 12 image of Debian's own account; give one by ${key}.ami`
-          : `${key}.ami is ${site.ami}, which ${site.region} does not have, or the account may not use`,
-      ),
-    ];
-  }
-  if (image.architecture !== "x86_64")
-    return [failed(check, `${key}.ami is ${image.id} for ${image.architecture}; allowed are x86_64 images`)];
-  return [passed(check, `${image.name} (${image.id})`)];
+  const architectures = [...new Set(typesOf(site).map(({ type }) => architectureOf(type)))];
+  return Promise.all(
+    architectures.map(async (architecture): Promise<Check> => {
+      const image = (await account.images(site.ami, architecture)).at(-1);
+      if (image === undefined)
+        return failed(
+          check,
+          site.ami === undefined
+            ? `${site.region} has no Debian 12 image for ${architecture} of Debian's own account; give one by ${key}.ami`
+            : `${key}.ami is ${site.ami}, which ${site.region} does not have, or the account may not use`,
+        );
+      if (image.architecture !== architecture)
+        return failed(
+          check,
+          `${key}.ami: ${image.id}, an image for ${image.architecture}; expected one for ${architecture}, which ${site.instanceType} has`,
+        );
+      return passed(check, `${image.name} (${image.id})`);
+    }),
+  );
 }

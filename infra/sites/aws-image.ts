@@ -1,3 +1,6 @@
-/** Debian's own account on AWS, and how it names its images of Debian 12 for x86-64. */
+import type { Architecture } from "../config/aws-check.ts";
+
+/** Debian's own account on AWS, and how it names its images of Debian 12. */
 export const DEBIAN_OWNER = "136693071363";
-export const DEBIAN_NAME = "debian-12-amd64-*";
+export const debianName = (architecture: Architecture): string =>
+  `debian-12-${architecture === "arm64" ? "arm64" : "amd64"}-*`;

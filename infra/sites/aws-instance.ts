@@ -2,7 +2,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { AwsSite } from "../config/aws.ts";
-import { isBurstable } from "../config/aws-check.ts";
+import { architectureOf, isBurstable } from "../config/aws-check.ts";
 import { operatorKey } from "../identity.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
@@ -179,6 +179,8 @@ export class AwsInstance extends pulumi.ComponentResource {
         // User data counts at the first boot only, and changing it would stop the instance; an image that is looked up
         // drifts.
         ignoreChanges: ["userData", ...(site.ami === undefined ? ["ami"] : [])],
+        // A type with another processor needs another image, whose change is ignored above.
+        replacementTrigger: architectureOf(type),
         // The provider would stop it for another type, and a one-time spot instance cannot be stopped.
         ...(site.spot === false ? {} : { replaceOnChanges: ["instanceType"] }),
         deleteBeforeReplace: true,
@@ -196,6 +198,7 @@ export class AwsInstance extends pulumi.ComponentResource {
           image: site.ami ?? "Debian's",
           spot: JSON.stringify(site.spot),
           placementGroup: String(site.placementGroup),
+          architecture: architectureOf(type),
           ...(site.spot === false ? {} : { instanceType: type }),
         },
         restarted: site.spot === false ? { instanceType: type } : {},

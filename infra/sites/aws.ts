@@ -2,17 +2,19 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { AwsSite } from "../config/aws.ts";
+import { type Architecture, architectureOf } from "../config/aws-check.ts";
 import type { Config } from "../config/schema.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
 import { providerSettings } from "./aws-access.ts";
-import { DEBIAN_NAME, DEBIAN_OWNER } from "./aws-image.ts";
+import { DEBIAN_OWNER, debianName } from "./aws-image.ts";
 import { AwsInstance } from "./aws-instance.ts";
 import { AwsNetwork } from "./aws-network.ts";
 import { AwsSecurity, peersOfSite } from "./aws-security.ts";
 import { vpcNetwork, zoneOf } from "./aws-subnets.ts";
 import type { Tags } from "./aws-tags.ts";
+import { typeOf } from "./aws-types.ts";
 import type { SiteContext } from "./context.ts";
 
 /**
@@ -85,7 +87,12 @@ export class AwsSites extends pulumi.ComponentResource {
     context: SiteContext,
     tags: Tags,
   ): Node[] {
-    const image = site.ami ?? debianImage(network.opts);
+    const images = new Map<Architecture, pulumi.Input<string>>();
+    const imageFor = (architecture: Architecture): pulumi.Input<string> => {
+      const image = site.ami ?? images.get(architecture) ?? debianImage(architecture, network.opts);
+      images.set(architecture, image);
+      return image;
+    };
     const alone = config.sites.reduce((sum, s) => sum + s.nodes, 0) === 1;
     const key = `meshbench:sites[${config.sites.findIndex((s) => s.name === site.name)}]`;
     const databases = plans.filter((p) => p.roles.includes("database"));
@@ -99,7 +106,7 @@ export class AwsSites extends pulumi.ComponentResource {
           key,
           network,
           security,
-          image,
+          image: imageFor(architectureOf(typeOf(site, plan.roles))),
           tags,
           context,
           alone,
@@ -118,14 +125,14 @@ export class AwsSites extends pulumi.ComponentResource {
  * Debian's own account and names. The newest one changes from week to week: instances keep the one that they were made
  * from.
  */
-function debianImage(opts: pulumi.InvokeOptions): pulumi.Output<string> {
+function debianImage(architecture: Architecture, opts: pulumi.InvokeOptions): pulumi.Output<string> {
   return aws.ec2.getAmiOutput(
     {
       mostRecent: true,
       owners: [DEBIAN_OWNER],
       filters: [
-        { name: "name", values: [DEBIAN_NAME] },
-        { name: "architecture", values: ["x86_64"] },
+        { name: "name", values: [debianName(architecture)] },
+        { name: "architecture", values: [architecture] },
         { name: "virtualization-type", values: ["hvm"] },
       ],
     },

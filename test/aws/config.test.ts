@@ -40,8 +40,10 @@ test("each mistake is one sentence with the key, what was given and what is allo
     "meshbench:sites[0].region is missing",
     "us-east-1",
   );
-  refused(site({ instanceType: "t4g.medium" }), "meshbench:sites[0].instanceType is t4g.medium", "arm64", "t3.medium");
-  refused(site({ instanceTypes: { driver: "c7g.large" } }), "meshbench:sites[0].instanceTypes.driver is c7g.large");
+  refused(
+    site({ instanceType: "t4g.medium", instanceTypes: { driver: "t3.medium" }, ami: "ami-0123456789abcdef0" }),
+    "meshbench:sites[0].ami: one image for x86-64 and arm64 types (t4g.medium, t3.medium)",
+  );
   refused(site({ placementGroup: true }), "meshbench:sites[0].placementGroup", "t3.medium", "m6i.large");
   refused(
     site({ instanceType: "m6i.large", placementGroup: true, zones: ["a", "b"] }),

@@ -80,3 +80,27 @@ test("a run costs its time, and the writesets that crossed a priced border", () 
   assert.equal(runCost(run({ spec }))!.traffic, null);
   assert.equal(runCost(run({})), undefined, "without prices there is no cost");
 });
+
+test("surplus CPU credits: what can be used at most is told beforehand, what was used is in the run's cost", () => {
+  const found = cost({ sites: [AWS] })!;
+  // Three t3.medium: two vCPUs each, of which a fifth is earned, at 0.05 USD per vCPU-hour.
+  assert.ok(Math.abs(found.surplusPerHourAtMost! - 3 * 2 * 0.8 * 0.05) < 1e-9, String(found.surplusPerHourAtMost));
+  assert.equal(cost({ sites: [{ ...AWS, credits: "standard" }] })!.surplus, undefined, "standard mode slows down");
+  assert.equal(cost({ sites: [{ ...AWS, instanceType: "m6i.large" }] })!.surplus, undefined);
+  assert.equal(cost({ sites: [{ ...AWS, instanceType: "t4g.medium" }] })!.surplus![0]!.perVcpuHour, 0.04);
+
+  const spec = { ...run({}).spec, context: { cost: found } };
+  const window = (avg: number) => ({
+    server: [],
+    windowSeconds: 1800,
+    hosts: [{ node: "aws-1", cpu: { min: avg, avg, max: avg } }],
+  });
+  // Half an hour of two vCPUs at 70 %, less the earned 20 %: half a vCPU-hour.
+  const busy = runCost(run({ spec, steps: [window(70)] }))!;
+  assert.deepEqual(busy.surplus, { vcpuHours: 0.5, cost: 0.025 });
+  assert.ok(Math.abs(busy.total - busy.standing - 0.025) < 1e-4);
+  assert.deepEqual(runCost(run({ spec, steps: [window(10)] }))!.surplus, { vcpuHours: 0, cost: 0 });
+  const blind = runCost(run({ spec }))!;
+  assert.equal(blind.surplus, null);
+  assert.ok(blind.notes.some((n) => n.includes("not measured")));
+});

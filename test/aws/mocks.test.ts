@@ -274,6 +274,28 @@ test("options of a site reach the instance", async () => {
   assert.ok(ofType(grouped, "aws:ec2/instance:Instance").every((r) => r.inputs["placementGroup"]));
 });
 
+test("arm64 types get Debian's image of theirs, beside x86-64 ones", async () => {
+  await make({
+    sites: [
+      {
+        name: "a",
+        kind: "aws",
+        nodes: 1,
+        region: "eu-central-1",
+        instanceType: "m7g.large",
+        instanceTypes: { driver: "t3.medium" },
+      },
+    ],
+  });
+  const filters = calls
+    .filter((c) => c.token === "aws:ec2/getAmi:getAmi")
+    .map((c) => c.inputs["filters"].map((f: { values: string[] }) => f.values[0]).slice(0, 2));
+  assert.deepEqual(filters.sort(), [
+    ["debian-12-amd64-*", "x86_64"],
+    ["debian-12-arm64-*", "arm64"],
+  ]);
+});
+
 test("spot: another type makes an instance anew, since a one-time request cannot be stopped; the price as EC2 gives it back", async () => {
   const site = { name: "a", kind: "aws", nodes: 3, region: "eu-central-1" };
   const guardOf = (resources: Seen[]): Record<string, string> =>

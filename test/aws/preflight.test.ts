@@ -189,6 +189,22 @@ test("images: none, or for another processor", async () => {
   );
 });
 
+test("arm64: the image of each architecture that the nodes have", async () => {
+  const asked: string[] = [];
+  const images = async (_id: string | undefined, architecture: string) => {
+    asked.push(architecture);
+    return [{ id: "ami-3", name: `debian-12-${architecture}`, architecture }];
+  };
+  const site = { instanceType: "t4g.medium", instanceTypes: { driver: "c7i.large" } };
+  assert.ok((await ask({ images }, site)).every((c) => c.ok));
+  assert.deepEqual(asked.sort(), ["arm64", "x86_64"]);
+  await fails(
+    { images: async () => [{ id: "ami-2", name: "x", architecture: "x86_64" }] },
+    { instanceType: "t4g.medium", ami: "ami-0123456789abcdef0" },
+    "meshbench:sites[0].ami: ami-2, an image for x86_64; expected one for arm64",
+  );
+});
+
 test("what the credentials may not ask is said and stops nobody; a region to opt in to does", async () => {
   const checks = await ask({
     quota: async () => {

@@ -112,11 +112,12 @@ function handshake(stream: Duplex, endpoint: Endpoint, signal: AbortSignal): Pro
       signal.removeEventListener("abort", abort);
       client.end();
       stream.destroy();
-      reject(new Error(`ssh: handshake failed: ${handshakeReason(error)}`));
+      reject(new Error(`ssh: handshake failed: ${handshakeReason(error)} (${endpoint.host}:${endpoint.port})`));
     };
     const abort = () => fail(new Error("context canceled"));
     signal.addEventListener("abort", abort, { once: true });
-    client.once("error", fail);
+    // For good: after the time-out the end of the socket is an error too, and one without a listener ends the process.
+    client.on("error", fail);
     client.once("close", () => fail(new Error("EOF")));
     client.on("keyboard-interactive", (_name, _instructions, _language, questions, answer) =>
       answer(questions.map(() => endpoint.password ?? "")),

@@ -96,6 +96,17 @@ class Patched(FakePve):
         return text.replace(old, new), [new]
 
     async def _apply_config(self, vm, user, p):
+        # fakepve drops a lock; Proxmox keeps it in the configuration until its task, or root, takes it away.
+        p = dict(p)
+        lock, deleted = p.pop('lock', None), str(p.get('delete', '')).split(',')
+        if 'lock' in deleted:
+            vm.config.pop('lock', None)
+            deleted.remove('lock')
+            p.pop('delete')
+            if deleted:
+                p['delete'] = ','.join(deleted)
+        if lock is not None:
+            vm.config['lock'] = lock
         await super()._apply_config(vm, user, p)
         # A PUT brings text; Proxmox keeps and shows whole numbers.
         for store in (vm.config, vm.pending):

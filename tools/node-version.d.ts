@@ -1,0 +1,2 @@
+export function nodeProblem(version: string): string | undefined;
+export function requireNode(): void;
