@@ -57,7 +57,8 @@ export const targetSchema = z.strictObject({
   /** New connections per second over all workers; 0 is no limit. */
   connectRate: z.number().nonnegative().default(0),
   connectTimeoutMs: count.default(10_000),
-  statementTimeoutMs: count.default(30_000),
+  /** Absent: 30 s, or as long as the server lets a statement wait for a row lock and 5 s more. */
+  statementTimeoutMs: count.optional(),
   /** sysbench's --db-ps-mode. */
   preparedStatements: z.enum(["auto", "disable"]).default("auto"),
 });

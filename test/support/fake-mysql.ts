@@ -115,7 +115,8 @@ export class FakeMysql {
   }
 
   #answer(socket: net.Socket, statement: FakeStatement, binary: boolean): void {
-    if (this.keepLog) this.log.push(statement);
+    // What the engine asks about the server is no part of the load.
+    if (this.keepLog && !statement.sql.startsWith("SHOW ")) this.log.push(statement);
     const send = (): void => {
       if (socket.destroyed) return;
       const error = this.refuse(statement);

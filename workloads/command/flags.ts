@@ -96,7 +96,10 @@ export function addFlags(command: Command): Command {
     )
     .option("--reconnect <mode>", "never, random, or after every N events", "never")
     .option("--connect-rate <per second>", "new connections per second at most; 0: no limit", "0")
-    .option("--statement-timeout <ms>", "a connection without an answer for so long is given up", "30000")
+    .option(
+      "--statement-timeout <ms>",
+      "a connection without an answer for so long is given up; default: 30000, or longer where the server lets row locks wait longer",
+    )
     .addOption(new Option("--db-ps-mode <mode>", "prepared statements").choices(["auto", "disable"]).default("auto"))
     .addOption(new Option("--tls <mode>", "TLS to the server").choices(["off", "require", "verify"]).default("off"))
     .option("--tls-ca <file>", "CA certificate for --tls verify")
@@ -154,7 +157,9 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
           ? flags.reconnect
           : number(flags.reconnect, "--reconnect"),
       connectRate: number(flags.connectRate, "--connect-rate"),
-      statementTimeoutMs: number(flags.statementTimeout, "--statement-timeout"),
+      ...(flags.statementTimeout === undefined
+        ? {}
+        : { statementTimeoutMs: number(flags.statementTimeout, "--statement-timeout") }),
       preparedStatements: flags.dbPsMode as "auto" | "disable",
       tls: tlsOf(flags, targets, changed),
       ...(flags.passwordFile === undefined ? {} : { passwordFile: flags.passwordFile }),

@@ -119,6 +119,8 @@ export interface PartReport {
   eventLoopDelayP99Ms: number;
   bytes: number;
   connected: number;
+  /** Connections that this machine could not open for want of its own (a local port, a file handle), by code. */
+  ownLimits: Record<string, number>;
   /** The last error of a session that could not connect. */
   connectError: string | null;
 }

@@ -3,7 +3,8 @@ import type { Endpoint, RunSpec } from "../contract.ts";
 import type { Connection, ConnectOptions, Driver, Statement, StatementSpec, Value } from "../drivers/driver.ts";
 import { DriverError } from "../drivers/driver.ts";
 import { EndpointChooser } from "./endpoints.ts";
-import type { Plan } from "./plan.ts";
+import { STATEMENT_TIMEOUT_MS } from "./patience.ts";
+import type { Ask, Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
 import type { Link } from "./session.ts";
 
@@ -13,6 +14,10 @@ const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
 /** Connections that are opened at once when no rate is set: more makes a server's accept queue overflow. */
 const AT_ONCE = 64;
+
+/** What this machine has run out of, which is no fault of a server: local ports, file handles, buffers, memory. */
+const OWN_LIMITS = new Set(["EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"]);
+export const isOwnLimit = (error: unknown): boolean => error instanceof DriverError && OWN_LIMITS.has(error.code);
 
 export class Linker {
   readonly #spec: RunSpec;
@@ -87,7 +92,7 @@ export class Linker {
       try {
         link = await this.open(random);
         const { main } = link;
-        await ready((sql) => ask(main, sql, this.#spec.target.statementTimeoutMs));
+        await ready((sql) => ask(main, sql, this.#spec.target.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS));
         return link;
       } catch (error) {
         for (const connection of link?.connections ?? []) connection.destroy();
@@ -109,7 +114,7 @@ export class Linker {
       this.#chooser.worked(endpoint);
       return connection;
     } catch (error) {
-      this.#chooser.failed(endpoint);
+      if (!isOwnLimit(error)) this.#chooser.failed(endpoint);
       throw error;
     } finally {
       this.#opening--;
@@ -129,7 +134,7 @@ export class Linker {
   }
 
   async #prepared(connections: Connection[], main: Connection, reader: Connection): Promise<Link> {
-    const patience = this.#spec.target.statementTimeoutMs;
+    const patience = this.#spec.target.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
     let deadline: NodeJS.Timeout | undefined;
     try {
       const lost = new Promise<never>((_, reject) => {
@@ -169,8 +174,6 @@ export class Linker {
     return main.prepare([BEGIN, COMMIT]);
   }
 }
-
-export type Ask = (sql: string) => Promise<Value[][]>;
 
 /** Runs one text query on a connection that is not yet in use. Rejects with DriverError, also when no answer comes. */
 async function ask(connection: Connection, sql: string, patienceMs: number): Promise<Value[][]> {

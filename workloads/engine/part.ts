@@ -3,10 +3,11 @@ import type { Step } from "../contract.ts";
 import type { Driver, DriverError } from "../drivers/driver.ts";
 import type { IntervalReport, PartReport } from "./counters.ts";
 import { IntervalClock } from "./interval-clock.ts";
-import { Linker } from "./linker.ts";
+import { isOwnLimit, Linker } from "./linker.ts";
 import { OpenLoop } from "./open-loop.ts";
 import type { PartTask, Times } from "./part-task.ts";
-import type { Plan } from "./plan.ts";
+import { STATEMENT_TIMEOUT_MS, statementTimeout } from "./patience.ts";
+import type { Ask, Plan } from "./plan.ts";
 import { Random } from "./random.ts";
 import { Recorder } from "./recorder.ts";
 import { ThreadMeter } from "./selfcheck.ts";
@@ -17,6 +18,8 @@ import { StuckWatch } from "./stuck-watch.ts";
 import { within } from "./within.ts";
 
 const DRAIN_CHECK_MS = 20;
+/** An answer that takes longer is given up: a row that stays locked must not hold the window's end off for a minute. */
+const LONGEST_DRAIN_MS = 10_000;
 
 export class Part implements SessionOwner {
   readonly plan: Plan;
@@ -42,6 +45,10 @@ export class Part implements SessionOwner {
   #carriedIn = 0;
   #goneBytes = 0;
   #connectError: string | null = null;
+  readonly #ownLimits: Record<string, number> = {};
+  /** Milliseconds that a statement may take; the first connection asks the server how long locks wait. */
+  #patience = STATEMENT_TIMEOUT_MS;
+  #patienceAsked = false;
   #path = "";
   #serverVersion = "";
   #started = false;
@@ -89,7 +96,7 @@ export class Part implements SessionOwner {
           (seconds) => (this.#meter.spun += seconds),
         )
       : null;
-    this.#watch = new StuckWatch(this.#sessions, spec.target.statementTimeoutMs);
+    this.#watch = new StuckWatch(this.#sessions, this.#patience);
   }
 
   /** Resolves when all sessions are connected, or after `patienceMs` with those that are; the others go on trying. */
@@ -108,7 +115,10 @@ export class Part implements SessionOwner {
     const link = await this.links.openPersistently(
       session.random,
       (error) => this.#connectFailed(error),
-      async (ask) => plan.start?.(session, ask),
+      async (ask) => {
+        await this.#askPatience(ask);
+        await plan.start?.(session, ask);
+      },
     );
     if (link === null) return;
     if (this.#over) return link.connections.forEach((connection) => connection.destroy());
@@ -118,8 +128,19 @@ export class Part implements SessionOwner {
     if (session.mode === "idle") this.#offer(session);
   }
 
+  async #askPatience(ask: Ask): Promise<void> {
+    if (this.#patienceAsked) return;
+    this.#patienceAsked = true;
+    this.#patience = await statementTimeout(this.#task.spec.target, ask);
+    this.#watch.limitMs = this.#patience;
+  }
+
   #connectFailed(error: DriverError): void {
     this.#connectError = error.message;
+    if (isOwnLimit(error)) {
+      this.#ownLimits[error.code] = (this.#ownLimits[error.code] ?? 0) + 1;
+      return;
+    }
     this.#intervals.advance(performance.now());
     this.#recorder.error(error);
   }
@@ -347,6 +368,7 @@ export class Part implements SessionOwner {
       eventLoopDelayP99Ms: this.#worstDelay,
       bytes: this.#windowBytes,
       connected,
+      ownLimits: this.#ownLimits,
       connectError: this.#connectError,
     };
   }
@@ -359,7 +381,7 @@ export class Part implements SessionOwner {
       this.#onQuiet = () => (this.#over || this.#busy() === 0 ? resolve() : undefined);
       check = setInterval(this.#onQuiet, DRAIN_CHECK_MS);
     });
-    await within(empty, this.#task.spec.target.statementTimeoutMs + StuckWatch.everyMs * 2);
+    await within(empty, Math.min(LONGEST_DRAIN_MS, this.#patience + StuckWatch.everyMs * 2));
     clearInterval(check);
     this.#onQuiet = () => {};
   }

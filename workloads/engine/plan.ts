@@ -2,6 +2,9 @@
 import type { Statement, StatementSpec, Value } from "../drivers/driver.ts";
 import type { Random } from "./random.ts";
 
+/** Runs one query on a connection that is not yet in use. Rejects with DriverError. */
+export type Ask = (sql: string) => Promise<Value[][]>;
+
 /** What an operation may use of the session that runs it. */
 export interface Actor {
   readonly random: Random;
@@ -54,7 +57,7 @@ export interface Plan {
    */
   batch?(actor: Actor): number;
   /** Run on each new connection of a session before it takes part; `ask` runs one query. */
-  start?(actor: Actor, ask: (sql: string) => Promise<Value[][]>): Promise<void>;
+  start?(actor: Actor, ask: Ask): Promise<void>;
 }
 
 /** How many sessions there are in all, and what the data look like. */

@@ -109,6 +109,19 @@ export function judge(
   return { saturated: reasons.length > 0, reasons };
 }
 
+const REMEDIES: Record<string, string> = {
+  EADDRNOTAVAIL: "no local port was free (net.ipv4.ip_local_port_range, net.ipv4.tcp_tw_reuse)",
+  EMFILE: "too many files were open (ulimit -n)",
+};
+
+/** Connections that the driver could not open for want of its own, by the system's code: its limit, not the server's. */
+export function judgeOwnLimits(limits: Record<string, number>): string[] {
+  return Object.entries(limits).map(
+    ([code, n]) =>
+      `the driver could not open ${n} connections (${code}): ${REMEDIES[code] ?? "its system had no more"}`,
+  );
+}
+
 export function stealPercent(before: HostReading, after: HostReading): number {
   const total = after.total - before.total;
   return total > 0 ? (100 * (after.steal - before.steal)) / total : 0;

@@ -6,7 +6,7 @@ import { Latencies } from "./histogram.ts";
 import { outage } from "./outage.ts";
 import { round } from "./progress.ts";
 import type { Slot } from "./schedule.ts";
-import { judge } from "./selfcheck.ts";
+import { judge, judgeOwnLimits } from "./selfcheck.ts";
 import { within } from "./stats.ts";
 import { distrust } from "./trust.ts";
 
@@ -74,6 +74,12 @@ export function stepResult(facts: WindowFacts): StepResult {
   const cpuSeconds = sum((r) => r.cpuSeconds);
   const stalls = stallsOf(reports);
   const gap = outage(reports.filter((r) => r.closedAfter > 0));
+  const verdict = judge(threads, summary?.p95 ?? null, facts.stealPercent, { ...stalls, windowSeconds: seconds });
+  const limits: Record<string, number> = {};
+  for (const report of reports)
+    for (const [code, n] of Object.entries(report.ownLimits)) limits[code] = (limits[code] ?? 0) + n;
+  const reasons = [...verdict.reasons, ...judgeOwnLimits(limits)];
+  const saturation = { saturated: reasons.length > 0, reasons };
   const path = [...new Set(reports.map((r) => r.path).filter((p) => p !== ""))].join("+");
   return {
     step: slot.step,
@@ -103,7 +109,7 @@ export function stepResult(facts: WindowFacts): StepResult {
       cpuSeconds: round(cpuSeconds, 3),
       cpuPercent: seconds > 0 ? round((100 * cpuSeconds) / seconds, 1) : 0,
       eventLoopDelayP99Ms: Math.max(0, ...threads.map((t) => t.eventLoopDelayP99Ms)),
-      ...judge(threads, summary?.p95 ?? null, facts.stealPercent, { ...stalls, windowSeconds: seconds }),
+      ...saturation,
       ...(stalls.longestSeconds > 0 ? { stalls } : {}),
       ...(path ? { path } : {}),
       ...(facts.start ? { start: { ...facts.start, lateMs: round(facts.start.lateMs, 3) } } : {}),

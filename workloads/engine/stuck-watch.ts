@@ -8,7 +8,7 @@ export class StuckWatch {
   /** How often the sessions are looked at: one look costs less than a timer per statement. */
   static readonly everyMs = 100;
   readonly #sessions: readonly Session[];
-  readonly #limitMs: number;
+  #limitMs: number;
   #seen: { progress: number; since: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
   #looked = 0;
@@ -18,6 +18,11 @@ export class StuckWatch {
     this.#sessions = sessions;
     this.#limitMs = limitMs;
     this.#everyMs = Math.min(StuckWatch.everyMs, Math.max(10, limitMs / 4));
+  }
+
+  /** Before `start`. */
+  set limitMs(value: number) {
+    this.#limitMs = value;
   }
 
   start(): void {

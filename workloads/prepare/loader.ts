@@ -34,7 +34,7 @@ export class ChunkLoader {
     this.#seed = spec.seed;
     this.#drawK = drawK;
     // A chunk is thousands of rows: it may take longer than any statement of a workload.
-    this.#statementTimeoutMs = Math.max(300_000, spec.target.statementTimeoutMs);
+    this.#statementTimeoutMs = Math.max(300_000, spec.target.statementTimeoutMs ?? 0);
     this.#insertRows = Math.max(1, Math.floor(Math.min(INSERT_BYTES, maxStatementBytes - 1024) / ROW_BYTES));
   }
 
