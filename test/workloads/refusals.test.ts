@@ -1,6 +1,6 @@
 /**
  * What sessions do about errors that last: they leave a node that keeps refusing, do not storm one that nobody can leave,
- * and end on time. On fake servers; faults-mariadb.test.ts has the same on real ones.
+ * and end on time. On fake servers, which refuse at exact moments.
  */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
