@@ -87,7 +87,7 @@ test("what is wrong is told apart from what is missing; a warning comes with wha
     even.map((i) => i.status),
     ["ok"],
   );
-  assert.match(even[0]!.message, /a: 2 local; galera.*note: 2 database nodes: an even number/);
+  assert.match(even[0]!.message, /a: 2 local; mariadb.*note: 2 database nodes: an even number/);
 });
 
 test("configuration is read as the program gets it: the user's own over the committed, defaults below, text as what it stands for", async () => {

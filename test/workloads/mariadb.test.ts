@@ -244,8 +244,10 @@ test("bulk_insert: an event is a row, a second window goes on where the first on
     result.steps.reduce((n, s) => n + s.errors.total, 0),
     0,
   );
-  // What is still buffered at a window's end is not sent: at most 512 KiB per connection and window.
-  assert.ok(rows > 0 && rows <= counted && counted - rows < 4 * 60_000, `${rows} rows, ${counted} events`);
+  // A batch that is under way at a window's end is still answered, and counted apart, with the drain.
+  const drained = result.steps.reduce((n, s) => n + (s.outside?.drain.transactions ?? 0), 0);
+  assert.ok(counted > 0);
+  assert.equal(rows, counted + drained);
   server.sql("DROP DATABASE bulk");
 });
 
