@@ -23,7 +23,7 @@ export default {
     nothingBut(
       "report-arrows",
       "^report/",
-      ["^workloads/(contract|keep)\\.ts$"],
+      ["^workloads/(contract|keep|student)\\.ts$"],
       "a result is read without the code that made it",
     ),
     nothingBut("tools-arrows", "^tools/", [], "what brings an engine needs nothing of the product"),

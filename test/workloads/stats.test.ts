@@ -5,20 +5,26 @@ import { runSpecSchema } from "../../workloads/contract.ts";
 import { intersect } from "../../workloads/engine/outage.ts";
 import { Random } from "../../workloads/engine/random.ts";
 import { schedule } from "../../workloads/engine/schedule.ts";
-import { stat, tQuantile, within } from "../../workloads/engine/stats.ts";
+import { stat, within } from "../../workloads/engine/stats.ts";
+import { studentT975 } from "../../workloads/student.ts";
 import { nearest } from "../../workloads/sysbench/nearest.ts";
 
-test("Student's t, 97.5 %, as in the tables", () => {
+test("Student's t, 97.5 %, as in the tables, and by its closed forms", () => {
   for (const [degrees, value] of [
-    [1, 12.706],
-    [2, 4.303],
-    [4, 2.776],
-    [9, 2.262],
-    [30, 2.042],
-    [1000, 1.962],
+    [3, 3.18245],
+    [4, 2.77645],
+    [5, 2.57058],
+    [9, 2.26216],
+    [30, 2.04227],
+    [120, 1.97993],
+    [1000, 1.96234],
   ] as const) {
-    assert.ok(Math.abs(tQuantile(degrees) - value) < 0.0006, `${degrees}: ${tQuantile(degrees)}`);
+    assert.ok(Math.abs(studentT975(degrees) - value) < 6e-6 * value, `${degrees}: ${studentT975(degrees)}`);
   }
+  // One degree of freedom is Cauchy's distribution; two have a closed form.
+  assert.ok(Math.abs(studentT975(1) - Math.tan(0.475 * Math.PI)) < 1e-6);
+  assert.ok(Math.abs(studentT975(2) - 0.95 * Math.sqrt(2 / (1 - 0.95 ** 2))) < 1e-6);
+  assert.ok(Number.isNaN(studentT975(0)));
 });
 
 test("repeats: mean, sample standard deviation, half width of the 95 % interval", () => {

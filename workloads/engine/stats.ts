@@ -1,5 +1,6 @@
 /** Means with confidence intervals: over repeats, and over the intervals within one window. */
 import type { Stat } from "../contract.ts";
+import { studentT975 } from "../student.ts";
 
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, v) => sum + v, 0) / values.length;
@@ -17,7 +18,7 @@ export function stat(values: readonly number[]): Stat {
   if (n === 0) return { n: 0, mean: 0, sd: null, ci95: null };
   if (n < 2) return { n, mean: mean(values), sd: null, ci95: null };
   const sd = deviation(values);
-  return { n, mean: mean(values), sd, ci95: (tQuantile(n - 1) * sd) / Math.sqrt(n) };
+  return { n, mean: mean(values), sd, ci95: (studentT975(n - 1) * sd) / Math.sqrt(n) };
 }
 
 export interface WithinStat {
@@ -60,64 +61,6 @@ export function within(values: readonly number[]): WithinStat {
     nEffective,
     mean: m,
     sd,
-    ci95: nEffective < 2 ? null : (tQuantile(nEffective - 1) * sd) / Math.sqrt(nEffective),
+    ci95: nEffective < 2 ? null : (studentT975(nEffective - 1) * sd) / Math.sqrt(nEffective),
   };
-}
-
-/**
- * 97.5 % quantile of Student's t with `degrees` degrees of freedom (whole or not), found by bisection on the
- * distribution
- * function I_x(degrees/2, 1/2) (Abramowitz & Stegun 26.5.27).
- */
-export function tQuantile(degrees: number): number {
-  let low = 0;
-  let high = 1e4;
-  for (let i = 0; i < 200; i++) {
-    const middle = (low + high) / 2;
-    const tail = 0.5 * incompleteBeta(degrees / (degrees + middle * middle), degrees / 2, 0.5);
-    if (tail > 0.025) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
-}
-
-/** Regularised incomplete beta function by its continued fraction (Lentz; Numerical Recipes, 3rd ed., 6.4). */
-function incompleteBeta(x: number, a: number, b: number): number {
-  if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x));
-  return x < (a + 1) / (a + b + 2) ? (front * fraction(x, a, b)) / a : 1 - (front * fraction(1 - x, b, a)) / b;
-}
-
-function fraction(x: number, a: number, b: number): number {
-  const tiny = 1e-300;
-  const bounded = (v: number): number => (Math.abs(v) < tiny ? tiny : v);
-  let c = 1;
-  let d = 1 / bounded(1 - ((a + b) * x) / (a + 1));
-  let h = d;
-  for (let m = 1; m <= 300; m++) {
-    const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 / bounded(1 + even * d);
-    c = bounded(1 + even / c);
-    h *= d * c;
-    const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / bounded(1 + odd * d);
-    c = bounded(1 + odd / c);
-    h *= d * c;
-    if (Math.abs(d * c - 1) < 1e-15) break;
-  }
-  return h;
-}
-
-/** Lanczos approximation (g = 7, n = 9). */
-function logGamma(z: number): number {
-  const coefficients = [
-    0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
-    12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
-  ];
-  if (z < 0.5) return Math.log(Math.PI / Math.sin(Math.PI * z)) - logGamma(1 - z);
-  const x = z - 1;
-  const t = x + 7.5;
-  const series = coefficients.reduce((sum, c, i) => (i === 0 ? c : sum + c / (x + i)), 0);
-  return 0.5 * Math.log(2 * Math.PI) + (x + 0.5) * Math.log(t) - t + Math.log(series);
 }
