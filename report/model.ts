@@ -12,6 +12,11 @@ export interface StatementMix {
   read: number;
   write: number;
   other: number | null;
+  /**
+   * Share of it that the windows' edges may move: statements count when they are answered, a transaction when it ends,
+   * so each connection may bring up to one transaction's statements more or less. Absent: not known to matter.
+   */
+  cut?: number;
 }
 
 /** One workload at one thread count: throughput per second, latencies in milliseconds. */
@@ -113,6 +118,7 @@ function pointOf(key: string, windows: StepResult[], context: RunContext): Point
   const succeeded = used.filter((w) => w.latency !== null);
   const transactions = used.reduce((sum, w) => sum + w.transactions, 0);
   const per = (field: "read" | "write" | "other") => used.reduce((sum, w) => sum + w.queries[field], 0) / transactions;
+  const cut = used.reduce((sum, w) => sum + w.threads, 0) / transactions;
   const byCode: Record<string, number> = {};
   for (const w of windows)
     for (const [code, n] of Object.entries(w.errors.byCode)) byCode[code] = (byCode[code] ?? 0) + n;
@@ -127,7 +133,7 @@ function pointOf(key: string, windows: StepResult[], context: RunContext): Point
     avg: latency("avg"),
     p95: latency("p95"),
     p99: latency("p99"),
-    mix: transactions > 0 ? { read: per("read"), write: per("write"), other: per("other") } : null,
+    mix: transactions > 0 ? { read: per("read"), write: per("write"), other: per("other"), cut } : null,
     windows: windows.length,
     completeWindows: whole.length,
     samples: used.map((w) => w.tps),

@@ -1,5 +1,5 @@
 /** Same work first: what has to be equal before one figure may be divided by another, and what else differs. */
-import type { Facts, Point, Subject } from "../model.ts";
+import type { Facts, Point, StatementMix, Subject } from "../model.ts";
 
 export interface Difference {
   /**
@@ -21,7 +21,7 @@ export interface WorkCheck {
   common: string[];
 }
 
-/** Statements per transaction may differ by this share: averages over a window that cuts its last transactions. */
+/** Statements per transaction may differ by this share, beside what the edges of the windows may move. */
 const MIX_TOLERANCE = 0.05;
 
 function compareFacts(kind: Difference["kind"], facts: Facts[]): Difference[] {
@@ -39,17 +39,19 @@ interface Mix {
   read: number;
   write: number;
   other: number | null;
+  cut: number;
 }
 
 /** Statement mix of a unit of work in a subject, averaged over its points; null when no point has one. */
 function mixOf(subject: Subject, key: string): Mix | null {
   const mixes = subject.points.filter((p) => p.key === key && p.mix).map((p) => p.mix!);
   if (mixes.length === 0) return null;
-  const mean = (f: (m: Mix) => number) => mixes.reduce((s, m) => s + f(m), 0) / mixes.length;
+  const mean = (f: (m: StatementMix) => number) => mixes.reduce((s, m) => s + f(m), 0) / mixes.length;
   return {
     read: mean((m) => m.read),
     write: mean((m) => m.write),
     other: mixes.every((m) => m.other !== null) ? mean((m) => m.other!) : null,
+    cut: mean((m) => m.cut ?? 0),
   };
 }
 
@@ -61,16 +63,17 @@ function mixDifference(subjects: readonly Subject[], key: string): Difference[] 
   const mixes = subjects.map((s) => mixOf(s, key));
   const stated = mixes.filter((m) => m !== null);
   const others = stated.every((m) => m.other !== null);
+  const cut = Math.max(0, ...stated.map((m) => m.cut));
   const apart = (values: number[], tolerance: number) =>
     values.length > 1 && Math.max(...values) - Math.min(...values) > Math.max(Math.max(...values) * tolerance, 0.05);
   if (
     !apart(
       stated.map((m) => m.read),
-      MIX_TOLERANCE,
+      MIX_TOLERANCE + cut,
     ) &&
     !apart(
       stated.map((m) => m.write + (others ? m.other! : 0)),
-      others ? MIX_TOLERANCE : 2 * MIX_TOLERANCE,
+      (others ? MIX_TOLERANCE : 2 * MIX_TOLERANCE) + cut,
     )
   )
     return [];

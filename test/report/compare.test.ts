@@ -77,6 +77,20 @@ test("statements per transaction decide: updates that found no row are no other 
   );
 });
 
+test("what the edges of a short window cut is no other work; beyond that it is", () => {
+  const shares = (cut: number) => {
+    const [a, b] = [subject("a"), subject("b")];
+    for (const p of [...a.points, ...b.points]) if (p.mix) p.mix = { ...p.mix, cut };
+    for (const p of b.points) if (p.mix) p.mix = { ...p.mix, read: 0.9 * p.mix.read };
+    return [a, b];
+  };
+  assert.equal(compare(shares(0.06)).forced, false);
+  assert.throws(() => compare(shares(0.01)), /statements per transaction of oltp_read_only/);
+  // One connection and its many transactions: hardly anything is cut.
+  const short = subject("short").points.find((p) => p.threads === 1)!;
+  assert.ok(short.mix!.cut! > 0 && short.mix!.cut! < 0.05, String(short.mix!.cut));
+});
+
 test("a node with two roles is found in both: the driver that is also the proxy pays no way to itself", () => {
   const far = subject("far", { rttMs: 10 });
   const { topology } = far.context!;
