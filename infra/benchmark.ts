@@ -15,7 +15,7 @@ export interface BenchmarkArgs {
   /** All nodes, the drivers included: what their systems do during the run is part of the result. */
   nodes: Node[];
   spec: RunSpecInput;
-  runKey: string;
+  runKey: pulumi.Output<string>;
   runtime: Shipment;
   bundle: Shipment;
   password: pulumi.Output<string>;
@@ -62,14 +62,18 @@ export class Benchmark extends pulumi.ComponentResource {
     driver: Node,
     index: number,
   ): remote.Command {
-    const text = measured.apply((more) =>
-      JSON.stringify({ ...driverSpec(spec, runKey, drivers, index), context: { ...spec.context, ...more } }),
-    );
+    const text = pulumi
+      .all([measured, runKey])
+      .apply(([more, key]) =>
+        JSON.stringify({ ...driverSpec(spec, key, drivers, index), context: { ...spec.context, ...more } }),
+      );
     return onNode(
       index === 0 ? "run-spec" : `${driver.name}-run-spec`,
       driver,
       {
-        script: installScript(runKey, runtime.target, bundle.target, index === 0 ? counters : undefined),
+        script: runKey.apply((key) =>
+          installScript(key, runtime.target, bundle.target, index === 0 ? counters : undefined),
+        ),
         stdin: pulumi.interpolate`${password}\n${text}`,
         triggers: [runKey],
       },
@@ -85,8 +89,8 @@ export class Benchmark extends pulumi.ComponentResource {
         ),
       );
     const input = pulumi
-      .all([reached(drivers), reached(nodes)])
-      .apply(([driving, all]) => JSON.stringify({ drivers: driving, runKey, resultsDir, nodes: all }));
+      .all([reached(drivers), reached(nodes), runKey])
+      .apply(([driving, all, key]) => JSON.stringify({ drivers: driving, runKey: key, resultsDir, nodes: all }));
     return this.program("run", "infra/benchmark/collect.ts", input, [runKey], drivers[0]!, dependsOn);
   }
 
@@ -94,7 +98,7 @@ export class Benchmark extends pulumi.ComponentResource {
     name: string,
     path: string,
     stdin: pulumi.Output<string>,
-    triggers: string[],
+    triggers: pulumi.Input<string>[],
     driver: Node,
     dependsOn: pulumi.Resource[],
   ): local.Command {

@@ -1,7 +1,8 @@
 /** The program: configuration -> sites -> mesh -> database -> proxy -> benchmark -> outputs. */
 import * as pulumi from "@pulumi/pulumi";
 import { bundleLoadEngine, nodeRuntime } from "./benchmark/bundle.ts";
-import { planSpec, runKey } from "./benchmark/spec.ts";
+import { plannedKey, runKey } from "./benchmark/run-key.ts";
+import { planSpec } from "./benchmark/spec.ts";
 import { Benchmark } from "./benchmark.ts";
 import { readConfig } from "./config.ts";
 import { costOf } from "./cost/cost.ts";
@@ -10,6 +11,7 @@ import { engineOf } from "./databases/index.ts";
 import { expiry, operatorKey } from "./identity.ts";
 import { MeshMeasurement } from "./mesh/measure.ts";
 import { Mesh } from "./mesh/wireguard.ts";
+import { identityOf } from "./node.ts";
 import { type Outputs, outputs } from "./outputs.ts";
 import { checkout } from "./paths.ts";
 import { preflight } from "./preflight/index.ts";
@@ -56,8 +58,15 @@ export async function topology(): Promise<Outputs> {
 
   const [runtime, bundle] = await Promise.all([nodeRuntime(cpuOfDrivers(config, plans)), bundleLoadEngine(root)]);
   const spec = planSpec(config, plans, proxy ?? { endpoints: database.endpoints, policy: "round-robin" });
-  const run = runKey(spec, [bundle], config);
-  const serving = [...database.dependencies, ...(proxy?.dependencies ?? [])];
+  const planned = plannedKey(spec, [bundle], config);
+  const run = pulumi
+    .all([pulumi.all(nodes.map(identityOf)), database.ready])
+    .apply(([identities, { clusterUuid }]) => runKey(planned, identities, clusterUuid));
+  const serving = [
+    ...database.dependencies,
+    ...(proxy?.dependencies ?? []),
+    ...new Set(nodes.flatMap((node) => node.settled ?? [])),
+  ];
   const measurement = new MeshMeasurement(nodes, config.mesh.mtu, run, { dependsOn: serving });
   const nodeFacts = pulumi
     .all(nodes.map((n) => n.facts))

@@ -16,9 +16,19 @@ export interface Node extends NodePlan {
   sudo: boolean;
   /** What the node is made of; steps on it vanish with it. Absent for hosts that are not ours. */
   resource?: pulumi.Resource;
+  /** After which it is as configured; what can be changed under a running node is changed by then. */
+  settled?: pulumi.Resource;
   /** What to know about it: instance type, image, limits. */
   facts: pulumi.Output<Record<string, unknown>>;
 }
+
+/** Of this very machine: another one in its place has another. No secret: the host key is the public one. */
+export const identityOf = ({ resource, connection }: Node): pulumi.Output<string> =>
+  pulumi.unsecret(
+    pulumi
+      .all([resource instanceof pulumi.CustomResource ? resource.id : "", connection])
+      .apply(([id, { host, hostKey }]) => `${id} ${hostKey ?? host}`),
+  );
 
 export interface Step {
   /**

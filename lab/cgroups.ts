@@ -16,9 +16,10 @@ const below = (mount: string, lab: string, node?: string) => join(mount, "meshbe
 const hierarchies = () =>
   isV1() ? [unified(), join(MOUNT, "systemd"), join(MOUNT, "cpu"), join(MOUNT, "memory")] : [unified()];
 
+/** null takes a limit away. */
 export interface Limits {
-  cpus?: number | undefined;
-  memoryMb?: number | undefined;
+  cpus?: number | null | undefined;
+  memoryMb?: number | null | undefined;
 }
 
 const CPU_PERIOD_US = 100_000;
@@ -45,21 +46,21 @@ export async function makeGroups(
   await mkdir(group, { recursive: true });
   enter.push(join(group, "cgroup.procs"));
   const { cpus, memoryMb } = limits;
-  const quota = Math.round((cpus ?? 0) * CPU_PERIOD_US);
+  const quota = cpus === null ? undefined : Math.round((cpus ?? 0) * CPU_PERIOD_US);
   if (isV1()) {
     if (cpus !== undefined)
       await attempt("cpus", async () => {
         const directory = below(join(MOUNT, "cpu"), lab, node);
         await mkdir(directory, { recursive: true });
         await writeFile(join(directory, "cpu.cfs_period_us"), String(CPU_PERIOD_US));
-        await writeFile(join(directory, "cpu.cfs_quota_us"), String(quota));
+        await writeFile(join(directory, "cpu.cfs_quota_us"), String(quota ?? -1));
         enter.push(join(directory, "cgroup.procs"));
       });
     if (memoryMb !== undefined)
       await attempt("memoryMb", async () => {
         const directory = below(join(MOUNT, "memory"), lab, node);
         await mkdir(directory, { recursive: true });
-        await writeFile(join(directory, "memory.limit_in_bytes"), `${memoryMb}M`);
+        await writeFile(join(directory, "memory.limit_in_bytes"), memoryMb === null ? "-1" : `${memoryMb}M`);
         enter.push(join(directory, "cgroup.procs"));
       });
     return { enter, refused };
@@ -68,10 +69,35 @@ export async function makeGroups(
   await attempt("limits", async () => {
     for (const parent of [MOUNT, join(MOUNT, "meshbench"), join(MOUNT, "meshbench", lab)])
       if (controllers.length) await writeFile(join(parent, "cgroup.subtree_control"), controllers.join(" "));
-    if (cpus !== undefined) await writeFile(join(group, "cpu.max"), `${quota} ${CPU_PERIOD_US}`);
-    if (memoryMb !== undefined) await writeFile(join(group, "memory.max"), `${memoryMb}M`);
+    if (cpus !== undefined) await writeFile(join(group, "cpu.max"), `${quota ?? "max"} ${CPU_PERIOD_US}`);
+    if (memoryMb !== undefined) await writeFile(join(group, "memory.max"), memoryMb === null ? "max" : `${memoryMb}M`);
   });
   return { enter, refused };
+}
+
+/**
+ * Sets the limits of a node that runs: in the older layout its processes have to enter groups that were not there.
+ * @returns why a limit could not be set.
+ */
+export async function moveInto(lab: string, node: string, limits: Limits): Promise<string[]> {
+  const { enter, refused } = await makeGroups(lab, node, limits);
+  // The unified group they are in already, and their systemd has made others below it.
+  const groups = enter.slice(1);
+  for (let moved = true; groups.length > 0 && moved; ) {
+    moved = false;
+    const pids = await groupProcesses(lab, node);
+    for (const group of groups) {
+      const inside = new Set((await readFile(group, "utf8")).split("\n").map(Number));
+      // One that has ended meanwhile has taken no child with it that would not be seen.
+      for (const pid of pids.filter((one) => !inside.has(one)))
+        moved =
+          (await writeFile(group, String(pid)).then(
+            () => true,
+            () => false,
+          )) || moved;
+    }
+  }
+  return refused;
 }
 
 /** Kills all that runs in the node at once, as a power cut does. */

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
+import { label, limit } from "./change.ts";
 import { check, installMissing, requireMachine } from "./check.ts";
 import { buildImage, imageRoot, pruneImages } from "./image.ts";
 import { expiredLabs, findLeftovers, type LabSummary, listSummaries, purgeLab, purgeOrphans } from "./leftovers.ts";
@@ -13,7 +14,16 @@ import { applyNetwork } from "./network.ts";
 import { createNode, deleteNode, nodeCommand, startNode, stopNode } from "./nodes.ts";
 import { freeName, listLabs } from "./registry.ts";
 import { LabError } from "./run.ts";
-import { labName, networkName, networkRequest, nodeName, nodeRequest, parse } from "./schema.ts";
+import {
+  labelRequest,
+  labName,
+  limitRequest,
+  networkName,
+  networkRequest,
+  nodeName,
+  nodeRequest,
+  parse,
+} from "./schema.ts";
 
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 
@@ -162,6 +172,23 @@ nodes
     const child = spawn(enter, [...args, ...command], { stdio: "inherit" });
     child.on("error", (error) => fail(new LabError(`${enter}: ${error.message}`)));
     child.on("close", (code) => (process.exitCode = code ?? 137));
+  });
+
+program
+  .command("label")
+  .description('set the labels of all nodes of a lab; stdin: {"lab", "labels"}')
+  .action(async () => {
+    const request = await readInput(labelRequest, "label");
+    print(await label(request.lab, request.labels));
+  });
+program
+  .command("limit")
+  .description(
+    'set processors and memory of nodes, also of running ones; stdin: {"lab", "nodes": {<name>: {"cpus"?, "memoryMb"?}}}',
+  )
+  .action(async () => {
+    const request = await readInput(limitRequest, "limit");
+    print(await limit(request.lab, request.nodes));
   });
 
 const link = program.command("link").description("links between sites");

@@ -56,7 +56,9 @@ export async function createNode(request: NodeRequest): Promise<NodeResult> {
         throw new LabError(
           `name: node "${request.name}" is already there at site "${existing.site}"; delete it first to have it at "${request.site}"`,
         );
-      return { ...(await bringUp(existing, timeoutMs)), created: false };
+      const labelled = { ...existing, labels: request.labels };
+      await saveNode(labelled);
+      return { ...(await bringUp(labelled, timeoutMs)), created: false };
     }
     if (existing) await demolish(request.lab, request.name, 0);
     const record = await reserve(request, image);

@@ -68,6 +68,12 @@ export const labels = z
   .partialRecord(z.enum(["project", "stack", "stack-id", "run", "owner", "expires"]), z.string().max(200))
   .default({});
 
+const limits = {
+  /** Processor time, in processors. */
+  cpus: z.number().min(0.05).max(1024).optional(),
+  memoryMb: z.number().int().min(64).optional(),
+};
+
 export const nodeRequest = z.strictObject({
   lab: labName,
   site: siteName,
@@ -79,14 +85,16 @@ export const nodeRequest = z.strictObject({
   /** An ed25519 host key in OpenSSH's private key format; absent: one is made. */
   hostKeyPrivate: z.string().optional(),
   labels,
-  /** Processor time, in processors. */
-  cpus: z.number().min(0.05).max(1024).optional(),
-  memoryMb: z.number().int().min(64).optional(),
+  ...limits,
   /** The release that the node runs; the image of another one than 12 is built when it is first asked for. */
   debian: z.union([z.literal(12), z.literal(13)]).default(12),
   /** How long to wait for sshd (and cloud-init), s. */
   timeoutSeconds: z.number().min(1).max(1_800).default(60),
 });
+export const labelRequest = z.strictObject({ lab: labName, labels });
+/** Absent: no limit. */
+export const limitRequest = z.strictObject({ lab: labName, nodes: z.record(nodeName, z.strictObject(limits)) });
+
 export type NodeRequest = z.infer<typeof nodeRequest>;
 
 /** @throws LabError that names the key, and what is wrong with it. */

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { ENGINE_GB } from "./disk.ts";
 import { findGo } from "./engine-go.ts";
 import { checkout, ToolError } from "./paths.ts";
 import { type Say, withProgress } from "./progress.ts";
@@ -39,7 +40,7 @@ export async function buildEngine(version: string, target: string, say: Say): Pr
       .split("\n")
       .filter((line) => !line.startsWith("go: downloading"));
     throw new ToolError(
-      `Pulumi ${version} could not be built: ${lines.slice(-3).join("; ")}. Check that the Go module proxy (${process.env["GOPROXY"] ?? "go env GOPROXY"}) answers and that there are 4 GB of free disk, or put Pulumi on PATH.`,
+      `Pulumi ${version} could not be built: ${lines.slice(-3).join("; ")}. Check that the Go module proxy (${process.env["GOPROXY"] ?? "go env GOPROXY"}) answers and that there are ${ENGINE_GB} GB of free disk, or put Pulumi on PATH.`,
     );
   } finally {
     rmSync(unfinished, { force: true });

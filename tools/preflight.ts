@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { ENGINE_GB } from "./disk.ts";
 import { enginePresent, neededVersion } from "./engine.ts";
 import { nodeProblem as versionProblem } from "./node-version.js";
 import { cacheFolder, checkout, homeFolder, nodeBinary, ToolError } from "./paths.ts";
 
-/** Go's module and build caches after the engine was built: 3.3 GB, and the engine itself. */
-const buildBytes = 4e9;
+const buildBytes = ENGINE_GB * 1e9;
 
 type FreeBytes = (folder: string) => number;
 

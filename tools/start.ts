@@ -1,6 +1,7 @@
 /** `npm start`: from nothing to a measured cluster on local nodes, and what to do next. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { NODES_GB, START_GB } from "./disk.ts";
 import { resolveEngine } from "./engine.ts";
 import { checkout, nodeBinary, ToolError } from "./paths.ts";
 import { preflight } from "./preflight.ts";
@@ -12,7 +13,8 @@ const HELP = `npm start
 
 Gets what this machine lacks (the Pulumi engine, Debian packages, the image of the local nodes), then stands up the
 stack "${STACK}" - Debian nodes on this machine in two sites 10 ms apart, a WireGuard mesh, MariaDB Galera, HAProxy - runs the
-workloads on it and shows the results. Needs Debian 12, root, /dev/net/tun and about 4 GB of disk.
+workloads on it and shows the results. Needs Debian 12, root, /dev/net/tun and about ${START_GB} GB of disk, ${NODES_GB} where
+Pulumi is there already.
 The stack stays up; \`npm run pulumi -- destroy -s ${STACK}\` takes it away.
 `;
 

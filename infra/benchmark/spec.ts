@@ -82,13 +82,3 @@ export function driverSpec(
 function runSeed({ seed, runId }: Pick<Config, "seed" | "runId">): number {
   return runId === undefined ? seed : createHash("sha256").update(`${seed}:${runId}`).digest().readUInt32BE(0);
 }
-
-/** Names a run: the same work on the same topology with the same engine has the same key. 12 hexadecimal digits. */
-export function runKey(
-  spec: RunSpecInput,
-  shipped: { sha256: string }[],
-  config: Pick<Config, "database" | "proxy">,
-): string {
-  const known = JSON.stringify([spec, shipped.map((s) => s.sha256), config.database, config.proxy]);
-  return createHash("sha256").update(known).digest("hex").slice(0, 12);
-}

@@ -31,7 +31,11 @@ export class LocalSites extends pulumi.ComponentResource {
   ) {
     super("meshbench:sites:Local", "local", {}, opts);
     const network = this.network(sites, links, context);
-    this.nodes = plans.map((plan) => this.node(plan, sites.find((s) => s.name === plan.site)!, context, network));
+    const siteOf = (plan: NodePlan): LocalSite => sites.find((s) => s.name === plan.site)!;
+    const made = plans.map((plan) => this.machine(plan, siteOf(plan), context, network));
+    this.labels(context, made);
+    const limits = this.limits(plans, siteOf, context, made);
+    this.nodes = plans.map((plan, i) => this.node(plan, siteOf(plan), context, made[i]!, limits));
     this.registerOutputs();
   }
 
@@ -50,7 +54,11 @@ export class LocalSites extends pulumi.ComponentResource {
     });
   }
 
-  private node(plan: NodePlan, site: LocalSite, context: SiteContext, network: pulumi.Resource): Node {
+  /**
+   * Made as configured; what is changed later on a node that stands has a step of its own, so that nothing that asks for
+   * the node's address has to wait for it, in a preview neither.
+   */
+  private machine(plan: NodePlan, site: LocalSite, context: SiteContext, network: pulumi.Resource): local.Command {
     const spec = pulumi.all([context.key.publicKey, pulumi.output(context.labels)]).apply(([publicKey, labels]) =>
       JSON.stringify({
         lab: context.lab,
@@ -58,11 +66,10 @@ export class LocalSites extends pulumi.ComponentResource {
         name: plan.name,
         authorizedKeys: [publicKey],
         labels,
-        ...(site.cpus === undefined ? {} : { cpus: site.cpus }),
-        ...(site.memoryMb === undefined ? {} : { memoryMb: site.memoryMb }),
+        ...limitsOf(site),
       }),
     );
-    const made = this.lab(
+    return this.lab(
       plan.name,
       {
         create: "node create",
@@ -71,7 +78,35 @@ export class LocalSites extends pulumi.ComponentResource {
         triggers: [context.lab, site.name],
       },
       [network],
+      ["stdin"],
     );
+  }
+
+  /** Of all nodes that stand, when they change: the lab's own list goes by them. */
+  private labels(context: SiteContext, nodes: pulumi.Resource[]): void {
+    const stdin = pulumi.output(context.labels).apply((labels) => JSON.stringify({ lab: context.lab, labels }));
+    this.lab("labels", { create: "label", stdin, triggers: [context.lab] }, nodes);
+  }
+
+  /** Processors and memory of all nodes, also of those that run. Prints by node what came of it. */
+  private limits(
+    plans: NodePlan[],
+    siteOf: (plan: NodePlan) => LocalSite,
+    context: SiteContext,
+    nodes: pulumi.Resource[],
+  ): local.Command {
+    const wanted = Object.fromEntries(plans.map((plan) => [plan.name, limitsOf(siteOf(plan))]));
+    const stdin = JSON.stringify({ lab: context.lab, nodes: wanted });
+    return this.lab("limits", { create: "limit", stdin, triggers: [context.lab] }, nodes);
+  }
+
+  private node(
+    plan: NodePlan,
+    site: LocalSite,
+    context: SiteContext,
+    made: local.Command,
+    limits: local.Command,
+  ): Node {
     const created = made.stdout.apply((text) => JSON.parse(text) as Created);
     return {
       ...plan,
@@ -90,9 +125,16 @@ export class LocalSites extends pulumi.ComponentResource {
       ),
       sudo: false,
       resource: made,
-      facts: created.apply(
-        ({ limits }): Record<string, unknown> => ({ kind: "local node", ...(limits === undefined ? {} : { limits }) }),
-      ),
+      settled: limits,
+      // The step that sets limits is waited for only where there are any.
+      facts: pulumi
+        .output<string | undefined>(Object.keys(limitsOf(site)).length === 0 ? undefined : limits.stdout)
+        .apply(
+          (text): Record<string, unknown> => ({
+            kind: "local node",
+            limits: text === undefined ? "none" : (JSON.parse(text) as Record<string, string>)[plan.name],
+          }),
+        ),
     };
   }
 
@@ -102,20 +144,27 @@ export class LocalSites extends pulumi.ComponentResource {
    */
   private lab(
     name: string,
-    command: { create: string; delete: string; stdin: pulumi.Input<string>; triggers: string[] },
+    command: { create: string; delete?: string; stdin: pulumi.Input<string>; triggers: string[] },
     dependsOn: pulumi.Resource[] = [],
+    ignoreChanges: string[] = [],
   ): local.Command {
     return new local.Command(
       `local-${name}`,
       {
         create: `node lab/cli.ts ${command.create}`,
-        delete: `node lab/cli.ts ${command.delete}`,
+        ...(command.delete === undefined ? {} : { delete: `node lab/cli.ts ${command.delete}` }),
         stdin: command.stdin,
         triggers: command.triggers,
         logging: "stderr",
         addPreviousOutputInEnv: false,
       },
-      { parent: this, dependsOn, deleteBeforeReplace: true },
+      { parent: this, dependsOn, ignoreChanges, deleteBeforeReplace: true },
     );
   }
 }
+
+/** As far as the configuration sets any. */
+const limitsOf = ({ cpus, memoryMb }: LocalSite): { cpus?: number; memoryMb?: number } => ({
+  ...(cpus === undefined ? {} : { cpus }),
+  ...(memoryMb === undefined ? {} : { memoryMb }),
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { planSpec, runKey } from "../../infra/benchmark/spec.ts";
+import { plannedKey } from "../../infra/benchmark/run-key.ts";
+import { planSpec } from "../../infra/benchmark/spec.ts";
 import { planNodes } from "../../infra/topology.ts";
 import { configOf } from "../infra/config.ts";
 
@@ -10,7 +11,7 @@ const keyOf = (site: object, more: object = {}): string => {
     sites: [{ name: "a", kind: "aws", nodes: 1, region: "us-east-1", ...site }],
     ...more,
   });
-  return runKey(planSpec(config, planNodes(config), { endpoints: [], policy: "round-robin" }), [], config);
+  return plannedKey(planSpec(config, planNodes(config), { endpoints: [], policy: "round-robin" }), [], config);
 };
 
 test("another machine is another run; a tag, a price or who may log in is not", () => {

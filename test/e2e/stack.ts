@@ -39,7 +39,7 @@ export class TestStack {
   readonly root = mkdtempSync(join(tmpdir(), "meshbench-e2e-"));
   readonly lab: string;
   readonly results = join(this.root, "results");
-  readonly name: string;
+  name: string;
 
   constructor(name: string, config: ConfigInput) {
     this.name = name;

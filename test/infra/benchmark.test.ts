@@ -5,8 +5,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { plannedKey } from "../../infra/benchmark/run-key.ts";
 import { saveResult } from "../../infra/benchmark/save.ts";
-import { driverSpec, planSpec, runKey } from "../../infra/benchmark/spec.ts";
+import { driverSpec, planSpec } from "../../infra/benchmark/spec.ts";
 import { summarize } from "../../infra/benchmark/summary.ts";
 import { parsePoll, RUN_ID_PLACEHOLDER } from "../../infra/benchmark/unit.ts";
 import { betweenSites, parseMeasured } from "../../infra/mesh/measured.ts";
@@ -21,7 +22,7 @@ const TARGET = {
 const BUNDLE = { sha256: "a".repeat(64) };
 function keyOf(raw: Record<string, unknown>, shipped = [BUNDLE], target = TARGET): string {
   const config = configOf(raw);
-  return runKey(planSpec(config, planNodes(config), target), shipped, config);
+  return plannedKey(planSpec(config, planNodes(config), target), shipped, config);
 }
 const steps = (durationSeconds: number): Record<string, unknown> => ({
   steps: [{ workload: "oltp_read_only", threads: [1, 4], durationSeconds }],
