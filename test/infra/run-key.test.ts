@@ -46,7 +46,10 @@ const spec = {} as RunSpecInput;
 const keyOf = (config: unknown): string => plannedKey(spec, [], config as object);
 const all = [
   ...new Map(
-    [...leaves(configSchema), ["profileName"], ["aws", ANY] as Part[]].map((path): [string, Part[]] => [dotted(path), path]),
+    [...leaves(configSchema), ["profileName"], ["aws", ANY] as Part[]].map((path): [string, Part[]] => [
+      dotted(path),
+      path,
+    ]),
   ).entries(),
 ].sort(([a], [b]) => (a < b ? -1 : 1));
 
