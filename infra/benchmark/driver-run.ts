@@ -1,6 +1,7 @@
 /** The run on one driver node, seen from the operator's machine. */
 
 import { gunzipSync } from "node:zlib";
+import pTimeout from "p-timeout";
 import type { Client } from "ssh2";
 import { type RunResult, runResultSchema } from "../../workloads/contract.ts";
 import { countersBetween } from "../proxies/maxscale-facts.ts";
@@ -79,7 +80,14 @@ export class DriverRun {
     for (;;) {
       const poll = await this.#lasting(
         async (client) =>
-          parsePoll((await withTimeout(run(client, pollScript(this.#runKey, offset), this.node.sudo), 30_000)).stdout),
+          parsePoll(
+            (
+              await pTimeout(run(client, pollScript(this.#runKey, offset), this.node.sudo), {
+                milliseconds: 30_000,
+                message: "no answer",
+              })
+            ).stdout,
+          ),
         othersEnded,
       );
       offset += poll.log.length;
@@ -169,17 +177,5 @@ export class DriverRun {
       }
       await sleep(POLL_MS);
     }
-  }
-}
-
-async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer")), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

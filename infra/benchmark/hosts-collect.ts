@@ -5,6 +5,7 @@
 
 import { Readable } from "node:stream";
 import { gunzipSync } from "node:zlib";
+import pTimeout from "p-timeout";
 import type { Client } from "ssh2";
 import type { HostLoad, RunResult } from "../../workloads/contract.ts";
 import type { Role } from "../topology.ts";
@@ -146,11 +147,7 @@ async function fetchSamples(client: Client, node: HostNode, runKey: string): Pro
 /** A connection for one question, closed whatever happens. */
 async function onHost<T>(node: HostNode, ms: number, ask: (client: Client) => Promise<T>): Promise<T> {
   let client: Client | undefined,
-    timer: NodeJS.Timeout | undefined,
     over = false;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
-  });
   const asked = (async () => {
     const made = await connect(node.connection);
     if (over) {
@@ -163,14 +160,10 @@ async function onHost<T>(node: HostNode, ms: number, ask: (client: Client) => Pr
     });
     return ask(client);
   })();
-  asked.catch(() => {
-    /* may end after its time */
-  });
   try {
-    return await Promise.race([asked, late]);
+    return await pTimeout(asked, { milliseconds: ms, message: `no answer within ${ms / 1000} s` });
   } finally {
     over = true;
-    clearTimeout(timer);
     client?.end();
   }
 }

@@ -4,6 +4,7 @@
  * hypervisor reads out of the guest over its own TLS connection: then nobody between here and the node could have shown
  * another.
  */
+import pTimeout from "p-timeout";
 import type { Client, ConnectConfig } from "ssh2";
 import {
   connect,
@@ -130,13 +131,8 @@ function say(client: Client, command: string): Promise<{ code: number; stdout: s
 }
 
 /** An attempt must not outlast the bound by more than a moment, though a single dial may take longer. */
-function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer")), Math.max(ms, 1));
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
+const within = <T>(work: Promise<T>, ms: number): Promise<T> =>
+  pTimeout(work, { milliseconds: Math.max(ms, 1), message: "no answer" });
 
 async function main(): Promise<string> {
   const contact = await readInput<Contact>();

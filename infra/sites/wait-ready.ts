@@ -2,6 +2,7 @@
  * A program: waits until a node answers SSH with its pinned host key and its first boot is over.
  * stdin: WaitInput. stderr: progress. stdout: the node's facts as JSON. Exit 1 with one sentence when it does not come.
  */
+import pTimeout from "p-timeout";
 import { type Connection, connect, HostKeyError, readInput, run, sleep } from "../benchmark/ssh.ts";
 import { REJOIN_SECONDS, REJOINED } from "./rejoined.ts";
 
@@ -68,13 +69,8 @@ async function attempt(): Promise<string | undefined> {
 class Fatal extends Error {}
 
 /** A dial must not outlast the bound by more than a moment. */
-function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer")), Math.max(ms, 1));
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
+const within = <T>(work: Promise<T>, ms: number): Promise<T> =>
+  pTimeout(work, { milliseconds: Math.max(ms, 1), message: "no answer" });
 
 async function wait(): Promise<string> {
   for (;;) {

@@ -5,7 +5,7 @@ import { runSpecSchema } from "../../workloads/contract.ts";
 import { intersect } from "../../workloads/engine/outage.ts";
 import { Random } from "../../workloads/engine/random.ts";
 import { schedule } from "../../workloads/engine/schedule.ts";
-import { stat, within } from "../../workloads/engine/stats.ts";
+import { overIntervals, stat } from "../../workloads/engine/stats.ts";
 import { studentT975 } from "../../workloads/student.ts";
 import { nearest } from "../../workloads/sysbench/nearest.ts";
 
@@ -47,7 +47,9 @@ test("independent intervals count fully, correlated ones as (1 - r) / (1 + r) of
     const n = 240;
     for (let round = 0; round < rounds; round++) {
       let x = normal(random);
-      sum += within(Array.from({ length: n }, () => (x = r * x + Math.sqrt(1 - r * r) * normal(random)))).nEffective;
+      sum += overIntervals(
+        Array.from({ length: n }, () => (x = r * x + Math.sqrt(1 - r * r) * normal(random))),
+      ).nEffective;
     }
     const expected = (n * (1 - r)) / (1 + r);
     const mean = sum / rounds;
@@ -64,7 +66,7 @@ test("the interval of correlated data covers the true mean about 95 times in a h
   for (let round = 0; round < rounds; round++) {
     let x = normal(random);
     const values = Array.from({ length: 120 }, () => 100 + (x = r * x + Math.sqrt(1 - r * r) * normal(random)));
-    const w = within(values);
+    const w = overIntervals(values);
     if (Math.abs(w.mean - 100) <= w.ci95!) covered++;
     if (Math.abs(w.mean - 100) <= stat(values).ci95!) naive++;
   }

@@ -2,6 +2,7 @@
  * PostgreSQL, and servers that speak its protocol. pg does handshake and authentication on a socket of ours; then the
  * fast path takes the socket over. TLS stays with pg's own queries; `path` says which one runs.
  */
+import pTimeout from "p-timeout";
 import pg from "pg";
 import type { Endpoint } from "../contract.ts";
 import { netAddress } from "./address.ts";
@@ -47,22 +48,12 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
     reported.set(parameterName, parameterValue),
   );
   client.on("error", () => {});
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new DriverError("connect-timeout", `no session within ${options.connectTimeoutMs} ms`, "reconnect")),
-      options.connectTimeoutMs,
-    );
-  });
-  const connecting = client.connect();
+  const late = new DriverError("connect-timeout", `no session within ${options.connectTimeoutMs} ms`, "reconnect");
   try {
-    await Promise.race([connecting, late]);
+    await pTimeout(client.connect(), { milliseconds: options.connectTimeoutMs, message: late });
   } catch (error) {
-    connecting.catch(() => {});
     inner.stream.destroy();
     throw clientError(error);
-  } finally {
-    clearTimeout(timer);
   }
   const serverVersion = reported.get("crdb_version") ?? reported.get("server_version") ?? "unknown";
   if (socket === null) return new PostgresLibraryConnection(endpoint, client, serverVersion, options);

@@ -4,7 +4,7 @@ import { driverName } from "./barrier.ts";
 import { Latencies } from "./histogram.ts";
 import { absent, expectedDrivers, indexOf, ownWindows, sameSpec } from "./merge-checks.ts";
 import { round } from "./progress.ts";
-import { within } from "./stats.ts";
+import { overIntervals } from "./stats.ts";
 import { summarize, sweeps } from "./summary.ts";
 
 /**
@@ -147,7 +147,7 @@ function mergeWindows(parts: Part[], expected: number, count: number): StepResul
     ...sums(windows, "checks"),
     ...sums(windows, "drain"),
     ...outside(windows),
-    within: { tps: within(intervals.slice(1).map((i) => i.tps)) },
+    within: { tps: overIntervals(intervals.slice(1).map((i) => i.tps)) },
     // The first driver looks at the nodes; where others did, they saw the same ones.
     server: windows.find((w) => w.server.length > 0)?.server ?? [],
   };

@@ -36,7 +36,7 @@ export interface WithinStat {
  * "Practical Markov chain Monte Carlo", Statistical Science 7(4), 1992: initial positive sequence). It is never put
  * above n.
  */
-export function within(values: readonly number[]): WithinStat {
+export function overIntervals(values: readonly number[]): WithinStat {
   const n = values.length;
   if (n < 4) return { n, nEffective: n, mean: n > 0 ? mean(values) : 0, sd: null, ci95: null };
   const m = mean(values);

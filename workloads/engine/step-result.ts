@@ -7,7 +7,7 @@ import { outage } from "./outage.ts";
 import { round } from "./progress.ts";
 import type { Slot } from "./schedule.ts";
 import { judge, judgeOwnLimits } from "./selfcheck.ts";
-import { within } from "./stats.ts";
+import { overIntervals } from "./stats.ts";
 import { distrust } from "./trust.ts";
 
 export interface WindowFacts {
@@ -118,7 +118,7 @@ export function stepResult(facts: WindowFacts): StepResult {
       tcpRetransmits: facts.retransmits,
       networkMbit: seconds > 0 ? round((8 * sum((r) => r.bytes)) / seconds / 1e6, 3) : 0,
     },
-    within: { tps: within(wholeIntervals(facts).map((i) => i.tps)) },
+    within: { tps: overIntervals(wholeIntervals(facts).map((i) => i.tps)) },
     server: [],
     serverVersion: reports.map((r) => r.serverVersion).find((v) => v !== "") ?? null,
   };

@@ -1,4 +1,5 @@
 /** Looks at the database nodes through SQL while a run goes on. It never throws into the run. */
+import pTimeout from "p-timeout";
 import type { RunSpec, Target } from "../contract.ts";
 import { shown } from "../drivers/address.ts";
 import type { Session } from "../prepare/session.ts";
@@ -88,14 +89,10 @@ class WatchedNode {
   #ask<T>(question: (session: Session, timeoutMs: number) => Promise<T>): Promise<{ value: T } | { error: string }> {
     const turn = this.#last.then(() => this.#attempt(question));
     this.#last = turn;
-    const late = new Promise<{ error: string }>((resolve) => {
-      const timer = setTimeout(
-        () => resolve({ error: `${shown(this.#node)}: no answer within ${this.#timeoutMs} ms` }),
-        this.#timeoutMs,
-      );
-      void turn.then(() => clearTimeout(timer));
+    return pTimeout(turn, {
+      milliseconds: this.#timeoutMs,
+      fallback: () => ({ error: `${shown(this.#node)}: no answer within ${this.#timeoutMs} ms` }),
     });
-    return Promise.race([turn, late]);
   }
 
   async #attempt<T>(

@@ -1,7 +1,9 @@
 /** A plain SQL session to one address, for work that is not measured: preparing, verifying, looking at the server. */
+
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import mysql from "mysql2/promise";
+import pTimeout from "p-timeout";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import type { Endpoint, Target } from "../contract.ts";
@@ -198,18 +200,11 @@ async function openPostgres(
 
 async function within<T>(work: Promise<T>, timeoutMs: number | undefined, end: () => void): Promise<T> {
   if (timeoutMs === undefined) return work;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      end();
-      reject(Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: "ETIMEDOUT" }));
-    }, timeoutMs);
-  });
+  const late = Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: "ETIMEDOUT" });
   try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    // The loser may still reject when the session ends; nobody waits for it.
-    work.catch(() => {});
+    return await pTimeout(work, { milliseconds: timeoutMs, message: late });
+  } catch (error) {
+    if (error === late) end();
+    throw error;
   }
 }
