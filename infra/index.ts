@@ -8,6 +8,7 @@ import { readConfig } from "./config.ts";
 import { costOf } from "./cost/cost.ts";
 import { endpointsOf } from "./databases/engine.ts";
 import { engineOf } from "./databases/index.ts";
+import { lookAt } from "./health/index.ts";
 import { expiry, operatorKey } from "./identity.ts";
 import { MeshMeasurement } from "./mesh/measure.ts";
 import { Mesh } from "./mesh/wireguard.ts";
@@ -42,9 +43,11 @@ export async function topology(): Promise<Outputs> {
     owned,
     labels: { project, stack, "stack-id": identity.id, owner: config.owner, expires: expiry(config.expiresHours) },
   });
-  const mesh = new Mesh(nodes, config.mesh);
+  // From here on: a node's connection is there once all that stands has been looked at.
+  const { nodes: standing, looked } = lookAt(nodes, config);
+  const mesh = new Mesh(nodes, standing, config.mesh);
   const engine = engineOf(config.database);
-  const databaseNodes = withRole(nodes, "database");
+  const databaseNodes = withRole(standing, "database");
   const createDatabase = await engine.load();
   const database = createDatabase({
     nodes: databaseNodes,
@@ -54,7 +57,7 @@ export async function topology(): Promise<Outputs> {
     owner: { project, stack: identity.name },
     after: mesh.ready,
   });
-  const proxy = await createProxy(nodes, database, config, mesh.ready);
+  const proxy = await createProxy(standing, database, config, mesh.ready);
 
   const [runtime, bundle] = await Promise.all([nodeRuntime(cpuOfDrivers(config, plans)), bundleLoadEngine(root)]);
   const spec = planSpec(config, plans, proxy ?? { endpoints: database.endpoints, policy: "round-robin" });
@@ -67,7 +70,7 @@ export async function topology(): Promise<Outputs> {
     ...(proxy?.dependencies ?? []),
     ...new Set(nodes.flatMap((node) => node.settled ?? [])),
   ];
-  const measurement = new MeshMeasurement(nodes, config.mesh.mtu, run, { dependsOn: serving });
+  const measurement = new MeshMeasurement(standing, config.mesh.mtu, run, { dependsOn: serving });
   const nodeFacts = pulumi
     .all(nodes.map((n) => n.facts))
     .apply((all) => all.map((facts, i) => ({ name: nodes[i]!.name, site: nodes[i]!.site, facts })));
@@ -101,5 +104,6 @@ export async function topology(): Promise<Outputs> {
       }),
     ),
   });
+  await looked;
   return outputs({ config, nodes, database, proxy, measurement, benchmark, lab, standIns, cost });
 }

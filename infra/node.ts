@@ -18,6 +18,8 @@ export interface Node extends NodePlan {
   resource?: pulumi.Resource;
   /** After which it is as configured; what can be changed under a running node is changed by then. */
   settled?: pulumi.Resource;
+  /** Starts it again when it is down, with the network that it stands in; absent where that is not ours to do. */
+  bringBack?: () => Promise<void>;
   /** What to know about it: instance type, image, limits. */
   facts: pulumi.Output<Record<string, unknown>>;
 }

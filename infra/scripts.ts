@@ -25,3 +25,13 @@ export const AFTER_MESH = `[Unit]
 After=wg-quick@wg0.service
 Wants=wg-quick@wg0.service
 `;
+
+/**
+ * Defines `last_words UNIT LINES`: the end of what a unit's latest start has logged. Earlier attempts, whose reason may be
+ * another one, are left out.
+ */
+export const LAST_WORDS = `last_words() {
+  local id; id=$(systemctl show --property=InvocationID --value "$1" 2>/dev/null || true)
+  if [ -n "$id" ]; then journalctl "_SYSTEMD_INVOCATION_ID=$id" + "INVOCATION_ID=$id" -n "$2" --no-pager -o cat 2>/dev/null || true
+  else journalctl -u "$1" -n "$2" --no-pager -o cat 2>/dev/null || true; fi
+}`;

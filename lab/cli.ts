@@ -25,6 +25,10 @@ import {
   parse,
 } from "./schema.ts";
 
+// A node's disk and the image hold what every user of a node must be able to read: the caller's umask is no part of it.
+// What is to stay closed is made with a mode of its own.
+process.umask(0o022);
+
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 
 async function readInput<T extends z.ZodType>(schema: T, what: string): Promise<z.output<T>> {

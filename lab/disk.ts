@@ -1,6 +1,6 @@
 /** What a new node's disk holds that its image does not. Written below the overlay before it is mounted. */
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { nodeDirectories } from "./boot.ts";
 import { LabError, run, tryRun } from "./run.ts";
@@ -48,21 +48,28 @@ const DIRECTORY_MODES: Record<string, number> = {
   "var/lib/cloud/seed/nocloud": 0o700,
 };
 
+/** With exactly this mode, whatever the caller's umask is. */
+async function makeDirectory(path: string, mode: number): Promise<void> {
+  await mkdir(path, { recursive: true, mode });
+  await chmod(path, mode);
+}
+
 /** Makes the node's disk. @returns its public host key, "ssh-ed25519 AAAA...". */
 export async function makeDisk(request: NodeRequest, address: string): Promise<string> {
   const { base, upper, work, root } = nodeDirectories(request.lab, request.name);
   for (const directory of [upper, work, root]) {
     await rm(directory, { recursive: true, force: true });
-    await mkdir(directory, { recursive: true, mode: 0o755 });
+    await makeDirectory(directory, 0o755);
   }
   const keys = await hostKeys(base, request.hostKeyPrivate);
   for (const { path, text, mode } of diskFiles(request, address, keys, randomBytes(16).toString("hex"))) {
     let parent = "";
     for (const part of dirname(path).split("/")) {
       parent = join(parent, part);
-      await mkdir(join(upper, parent), { recursive: true, mode: DIRECTORY_MODES[parent] ?? 0o755 });
+      await makeDirectory(join(upper, parent), DIRECTORY_MODES[parent] ?? 0o755);
     }
     await writeFile(join(upper, path), text, { mode: mode ?? 0o644 });
+    await chmod(join(upper, path), mode ?? 0o644);
   }
   return keys.public;
 }

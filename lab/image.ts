@@ -1,6 +1,6 @@
 /** The node image: a Debian root directory, built once per recipe and release and shared read-only by all nodes. */
 import { createHash } from "node:crypto";
-import { mkdir, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { cacheBase } from "./cache.ts";
 import { withLock } from "./lock.ts";
@@ -31,13 +31,34 @@ const exists = (path: string) =>
   );
 
 /**
+ * What of an image a node's own users have to read, whoever built it. An image whose builder had a umask of 027 or 077
+ * boots, and then its servers can't enter their own directories.
+ */
+const READABLE: Record<string, number> = { "": 0o755, etc: 0o755, usr: 0o755, var: 0o755, "var/lib": 0o755 };
+
+/** The first path of an image whose mode keeps its users out, with both modes; undefined for a good one. */
+export async function closedPath(root: string): Promise<string | undefined> {
+  const wanted = Object.entries(READABLE);
+  for (const path of Object.keys(FILES)) wanted.push([dirname(path), 0o755], [path, 0o644]);
+  for (const [path, least] of wanted) {
+    const mode = (await stat(join(root, path)).catch(() => undefined))?.mode;
+    if (mode !== undefined && (mode & least) !== least)
+      return `/${path} has mode ${(mode & 0o777).toString(8).padStart(4, "0")} instead of ${least.toString(8).padStart(4, "0")}`;
+  }
+  return undefined;
+}
+
+/**
  * The image of a release other than the default is built when it is first asked for.
- * @throws LabError when the default one has not been built.
+ * @throws LabError when the default one has not been built, or can't be used.
  */
 export async function requireImage(debian: Debian): Promise<string> {
   const root = imageRoot(debian);
-  if (await exists(root)) return root;
+  const closed = await closedPath(root);
+  if (closed === undefined && (await exists(root))) return root;
   if (debian !== 12) return (await buildImage(debian)).path;
+  if (closed !== undefined)
+    throw new LabError(`the node image can't be used: ${closed}; \`lab image build\` builds it anew (about a minute)`);
   throw new LabError("the node image has not been built yet; `lab image build` builds it (about a minute)");
 }
 
@@ -46,10 +67,13 @@ export async function buildImage(debian: Debian = 12): Promise<{ path: string; b
   const started = Date.now();
   const root = imageRoot(debian);
   const base = dirname(root);
+  const usable = async () => (await exists(root)) && (await closedPath(root)) === undefined;
   const built =
-    !(await exists(root)) &&
+    !(await usable()) &&
     (await withLock(`image ${base.slice(-60)}`, BUILD_LIMIT_MS, async () => {
-      if (await exists(root)) return false;
+      if (await usable()) return false;
+      const closed = await closedPath(root);
+      if (closed !== undefined) progress(`node image: ${closed}: built anew`);
       await mkdir(base, { recursive: true });
       // What a killed builder left.
       for (const entry of await readdir(base)) await rm(join(base, entry), { recursive: true, force: true });
@@ -61,6 +85,8 @@ export async function buildImage(debian: Debian = 12): Promise<{ path: string; b
         await rm(partial, { recursive: true, force: true });
         throw error;
       }
+      const bad = await closedPath(partial);
+      if (bad !== undefined) throw new LabError(`the node image can't be built: ${bad}`);
       await rename(partial, root);
       return true;
     }));
@@ -135,6 +161,7 @@ async function customize(root: string): Promise<void> {
     await rm(join(root, path), { force: true });
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text, { mode: 0o644 });
+    await chmod(join(root, path), 0o644);
   }
   await run("systemctl", [`--root=${root}`, "disable", "-q", ...(await present(root, DISABLED_UNITS))]);
   for (const unit of MASKED_UNITS) {

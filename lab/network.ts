@@ -9,10 +9,10 @@
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { MAX_SITES, names, operatorAddresses, siteAddresses } from "./addresses.ts";
-import { listNodes, openLab, paths, readNode, saveLab, withLabLock } from "./registry.ts";
+import { listNodes, openLab, paths, readLab, readNode, saveLab, withLabLock } from "./registry.ts";
 import { LabError, progress, run } from "./run.ts";
-import type { Lab, NetworkRequest, Site } from "./schema.ts";
-import { applyRelay, TUN } from "./wan.ts";
+import type { Lab, Link, NetworkRequest, Site } from "./schema.ts";
+import { applyRelay, relayRuns, TUN } from "./wan.ts";
 
 /** Routing tables in core: what comes from a site, and what comes out of the relay. */
 const FROM_SITE = 100;
@@ -62,7 +62,7 @@ export function planLab(lab: Lab, request: NetworkRequest): Lab {
   const used = new Set(lab.sites.map((site) => site.index));
   const sites = request.sites.map((wanted): Site => {
     const existing = lab.sites.find((site) => site.name === wanted.name);
-    if (existing) return { ...existing, nat: wanted.nat };
+    if (existing) return { name: existing.name, index: existing.index, nat: wanted.nat };
     const index = Array.from({ length: MAX_SITES }, (_, i) => i + 1).find((i) => !used.has(i));
     if (index === undefined)
       throw new LabError(`sites: a lab has at most ${MAX_SITES}; take sites away in an apply of its own first`);
@@ -77,7 +77,23 @@ export function planLab(lab: Lab, request: NetworkRequest): Lab {
   return { ...lab, ...(stackId === undefined ? {} : { stackId }), sites, links };
 }
 
-/** @throws LabError when a site that would go still has nodes, or the lab is another stack's. */
+/** Sites that are not asked for any more, apart by whether there are nodes in them. */
+async function sitesToGo(before: Lab, lab: Lab): Promise<{ leaving: Site[]; gone: Site[] }> {
+  const records = await Promise.all((await listNodes(lab.lab)).map((node) => readNode(lab.lab, node)));
+  const dropped = before.sites.filter((site) => !lab.sites.some((kept) => kept.name === site.name));
+  const inhabited = (site: Site): boolean => records.some((record) => record?.site === site.name);
+  return {
+    leaving: dropped.filter(inhabited).map((site) => ({ ...site, leaving: true })),
+    gone: dropped.filter((site) => !inhabited(site)),
+  };
+}
+
+/**
+ * A site that is not asked for any more goes when it is empty; one that still has nodes stays with its links until
+ * `removeIfLeft` has seen the last of them go: who changes a topology takes nodes away after the others have changed.
+ *
+ * @throws LabError when the lab is another stack's.
+ */
 export async function applyNetwork(request: NetworkRequest): Promise<NetworkResult> {
   return withLabLock(request.lab, async () => {
     const before = await openLab(request.lab);
@@ -85,15 +101,14 @@ export async function applyNetwork(request: NetworkRequest): Promise<NetworkResu
       throw new LabError(
         `lab: "${request.lab}" belongs to the stack with the id ${before.stackId}, this one's is ${request.stackId}; take another name for the lab, or remove that one (\`lab purge --lab ${request.lab}\`)`,
       );
-    const lab = planLab(before, request);
-    const gone = before.sites.filter((site) => !lab.sites.some((kept) => kept.name === site.name));
-    for (const node of await listNodes(lab.lab)) {
-      const record = await readNode(lab.lab, node);
-      if (gone.some((site) => site.name === record?.site))
-        throw new LabError(
-          `sites: "${record?.site}" still has the node "${node}"; delete it first (\`lab node delete\`)`,
-        );
-    }
+    const planned = planLab(before, request);
+    const { leaving, gone } = await sitesToGo(before, planned);
+    const stays = (link: Link): boolean => link.between.some((end) => leaving.some((site) => site.name === end));
+    const lab: Lab = {
+      ...planned,
+      sites: [...planned.sites, ...leaving],
+      links: [...planned.links, ...before.links.filter(stays)],
+    };
     await mkdir(paths.nodes(lab.lab), { recursive: true, mode: 0o700 });
     // Saved before the kernel's part: what a killed apply made is found again.
     await saveLab({ ...lab, sites: [...lab.sites, ...gone] });
@@ -106,8 +121,44 @@ export async function applyNetwork(request: NetworkRequest): Promise<NetworkResu
     await routeFromWan(lab);
     await applyRelay(lab);
     await saveLab(lab);
+    for (const site of leaving) progress(`site "${site.name}" stays until its last node is gone`);
     progress(`network of lab "${lab.lab}": ${lab.sites.length} sites, ${lab.links.length} links, ${lab.block}`);
     return describe(lab);
+  });
+}
+
+/** Removes a site that is not asked for any more when its last node has gone. Call without the lab's lock. */
+export const removeIfLeft = (name: string, siteName: string): Promise<void> =>
+  withLabLock(name, async () => {
+    const lab = await readLab(name);
+    const site = lab?.sites.find((candidate) => candidate.name === siteName);
+    if (!lab || !site?.leaving) return;
+    const records = await Promise.all((await listNodes(name)).map((node) => readNode(name, node)));
+    if (records.some((record) => record?.site === siteName)) return;
+    const left: Lab = {
+      ...lab,
+      sites: lab.sites.filter((other) => other !== site),
+      links: lab.links.filter((link) => !link.between.includes(siteName)),
+    };
+    await removeSite(lab, site, await listNamespaces(names.prefix(name)));
+    await routeFromWan(left);
+    await applyRelay(left);
+    await saveLab(left);
+  });
+
+/** Makes the network again as the lab has it on record, where a restart of the machine or a dead relay has taken it. */
+export async function restoreNetwork(lab: Lab): Promise<void> {
+  const existing = await listNamespaces(names.prefix(lab.lab));
+  const whole = [names.core(lab.lab), ...lab.sites.map((site) => names.site(lab.lab, site.name))];
+  if (whole.every((name) => existing.includes(name)) && (await relayRuns(lab.lab))) return;
+  progress(`network of lab "${lab.lab}" is not up: made again`);
+  const staying = lab.sites.filter((site) => !site.leaving);
+  await applyNetwork({
+    lab: lab.lab,
+    sites: staying.map(({ name, nat }) => ({ name, nat })),
+    links: lab.links
+      .filter((link) => link.between.every((end) => staying.some((site) => site.name === end)))
+      .map(({ cut: _, ...link }) => link),
   });
 }
 

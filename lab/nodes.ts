@@ -5,7 +5,7 @@ import { FIRST_HOST, LAST_HOST, names, nodeAddress, siteAddresses } from "./addr
 import { initPid, kill, launch, nodeDirectories, nodeProcesses, shutDown } from "./boot.ts";
 import { makeDisk } from "./disk.ts";
 import { requireImage } from "./image.ts";
-import { ensureNamespace, listNamespaces, publicAddress } from "./network.ts";
+import { ensureNamespace, listNamespaces, publicAddress, removeIfLeft, restoreNetwork } from "./network.ts";
 import {
   listNodes,
   paths,
@@ -115,6 +115,7 @@ function reserve(request: NodeRequest, image: string): Promise<NodeRecord> {
 async function bringUp(record: NodeRecord, timeoutMs: number): Promise<Omit<NodeResult, "created">> {
   const lab = await requireLab(record.lab);
   const site = findSite(lab, record.site);
+  await restoreNetwork(lab);
   if ((await initPid(record.lab, record.name)) === undefined) {
     await powerOff(record.lab, record.name, 0);
     await plugIn(lab, record);
@@ -242,7 +243,9 @@ export async function deleteNode(
 ): Promise<{ name: string; deleted: boolean }> {
   return withNodeLock(lab, node, async () => {
     const was = (await listNodes(lab)).includes(node);
+    const site = (await readNode(lab, node).catch(() => undefined))?.site;
     await demolish(lab, node, graceMs);
+    if (site !== undefined) await removeIfLeft(lab, site);
     return { name: node, deleted: was };
   });
 }

@@ -118,6 +118,8 @@ export interface Site {
   name: string;
   index: number;
   nat: boolean;
+  /** Not asked for any more; it stays until its last node is gone. */
+  leaving?: true;
 }
 
 export interface Link extends LinkSettings {

@@ -45,6 +45,25 @@ function inForeground(): boolean {
 
 const signalNumbers: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
 
+const LOOPBACK = ["127.0.0.1", "localhost", "::1"];
+
+/**
+ * The engine, its language host and its plugins speak gRPC with each other over loopback, which gRPC for Node.js sends
+ * through `http_proxy` like everything else unless `no_proxy` names it. What the user's list already holds stays. Of the
+ * three spellings gRPC takes the first one that is set.
+ */
+export function withoutLoopbackProxy(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const result = { ...environment };
+  const given = environment["no_proxy"] || environment["NO_PROXY"] || "";
+  const names = (list: string): string[] => list.split(",").map((name) => name.trim());
+  const extended = (list: string): string =>
+    [...names(list), ...LOOPBACK.filter((host) => !names(list).includes(host))].filter((name) => name !== "").join(",");
+  result["no_proxy"] = result["NO_PROXY"] = extended(given);
+  const grpc = environment["no_grpc_proxy"];
+  if (grpc !== undefined) result["no_grpc_proxy"] = extended(grpc);
+  return result;
+}
+
 /**
  * Runs the engine and passes signals on: the first one lets it finish what is under way, a second
  * one ends it. Should this process be killed, the kernel tells the engine to stop (setpriv), so
@@ -58,13 +77,13 @@ function execute(engine: Engine, args: string[], project: Project, options: RunO
     const child = spawn(command[0] ?? "", [...command.slice(1), ...args], {
       cwd: project.work,
       // Pulumi does not start without a home folder.
-      env: {
+      env: withoutLoopbackProxy({
         ...(homeFolder() === undefined && { HOME: project.private }),
         ...process.env,
         ...engine.env,
         ...project.env,
         ...options.env,
-      },
+      }),
       stdio,
     });
     const output = { stdout: "", stderr: "" };

@@ -25,9 +25,9 @@ export const meshSchema = z.strictObject({
   port: z.number().int().min(1024).max(65535).default(51820),
   /**
    * WireGuard's usual 1420 fits a 1500-byte path with 80 bytes of outer IPv6, UDP and WireGuard headers; PPPoE needs
-   * 1412.
+   * 1412. auto: 1420, or what the narrowest path between two nodes takes.
    */
-  mtu: z.number().int().min(1280).max(8921).default(1420),
+  mtu: z.union([z.literal("auto"), z.number().int().min(1280).max(8921)]).default(1420),
   /** For nodes behind NAT; 25 s is below the shortest common UDP mapping lifetime of 30 s. */
   keepaliveSeconds: z.number().int().min(1).max(600).default(25),
 });

@@ -1,17 +1,18 @@
 /** What runs on a database node, as pure text. */
 import { ensurePackages } from "../packages.ts";
-import { AFTER_MESH, writeFile } from "../scripts.ts";
+import { AFTER_MESH, LAST_WORDS, writeFile } from "../scripts.ts";
 
 export const CONF_PATH = "/etc/mysql/mariadb.conf.d/99-meshbench.cnf";
 
 /** A status variable's value; empty while the server does not answer. */
 const STATUS = `status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
+${LAST_WORDS}
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
 # The sentence first, with the server's own reason: it is what a summary shows.
 fail() {
-  why=$(journalctl -u mariadb -n 60 --no-pager -o cat 2>/dev/null | sed -n 's/^.*\\[ERROR\\] //p' | grep -v Aborting | tail -n 1 || true)
+  why=$(last_words mariadb 60 | sed -n 's/^.*\\[ERROR\\] //p' | grep -v Aborting | tail -n 1 || true)
   echo "$(hostname): $*\${why:+: $why}" >&2
-  journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true
+  last_words mariadb 15 >&2
   exit 1
 }`;
 
@@ -61,7 +62,7 @@ until answers; do [ $SECONDS -lt $deadline ] || fail "mariadb does not answer wi
  */
 export function enterScript(member: { founder: boolean; peers: string[]; timeoutSeconds: number }): string {
   return `${STATUS}
-was_member() { grep -Eq '^uuid: *[0-9a-f-]*[1-9a-f]' /var/lib/mysql/grastate.dat 2>/dev/null; }
+was_member() { ! grep -Eq '^safe_to_bootstrap: *1' /var/lib/mysql/grastate.dat 2>/dev/null && grep -Eq '^uuid: *[0-9a-f-]*[1-9a-f]' /var/lib/mysql/grastate.dat 2>/dev/null; }
 peer_up() {
   for peer in ${member.peers.join(" ") || '""'}; do
     [ -n "$peer" ] && timeout 2 bash -c "</dev/tcp/$peer/4567" 2>/dev/null && return 0

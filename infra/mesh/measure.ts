@@ -5,20 +5,18 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type Node, onNode } from "../node.ts";
 import { asText, type PairMeasure, parseMeasured } from "./measured.ts";
+import { startMtu, WIDEST } from "./path-mtu.ts";
 
 /**
  * Prints one line per peer: name, ping's summary and loss, the largest packet that passes unfragmented, the throughput.
  */
 export function rttScript(peers: { name: string; meshAddress: string }[], mtu: number): string {
-  const sizes = [...new Set([mtu, 1412, 1400, 1380, 1280].filter((s) => s <= mtu))];
-  return `probe() {
+  return `${WIDEST}
+probe() {
   out=$(ping -n -q -c 10 -i 0.1 -W 2 "$2" 2>&1 || true)
   loss=$(sed -n 's/.* \\([0-9.]*\\)% packet loss.*/\\1/p' <<<"$out")
   rtt=$(sed -n 's|^rtt min/avg/max/mdev = \\([0-9./]*\\) ms.*|\\1|p' <<<"$out")
-  pmtu=
-  for size in ${sizes.join(" ")}; do
-    if ping -n -q -M do -c 1 -W 2 -s $((size - 28)) "$2" >/dev/null 2>&1; then pmtu=$size; break; fi
-  done
+  pmtu=$(widest "$2" ${mtu})
   echo "rtt $1 \${rtt:--} \${loss:-100} \${pmtu:--}"
 }
 ${peers.map((p) => `probe ${p.name} ${p.meshAddress} &`).join("\n")}
@@ -48,7 +46,12 @@ export class MeshMeasurement extends pulumi.ComponentResource {
   readonly matrix: pulumi.Output<PairMeasure[]>;
 
   /** Runs again when `runKey` changes. Throughput tests are chained from node to node, so that no two run at once. */
-  constructor(nodes: Node[], mtu: number, runKey: pulumi.Input<string>, opts?: pulumi.ComponentResourceOptions) {
+  constructor(
+    nodes: Node[],
+    mtu: number | "auto",
+    runKey: pulumi.Input<string>,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
     super("meshbench:mesh:Measurement", "mesh-measured", {}, opts);
     const others = (node: Node): Node[] => nodes.filter((n) => n !== node);
     const triggers = [runKey];
@@ -57,7 +60,7 @@ export class MeshMeasurement extends pulumi.ComponentResource {
         `${node.name}-rtt`,
         node,
         {
-          script: `${serverScript(node.meshAddress)}\n${rttScript(others(node), mtu)}`,
+          script: `${serverScript(node.meshAddress)}\n${rttScript(others(node), startMtu(mtu))}`,
           triggers,
         },
         { parent: this },

@@ -1,5 +1,7 @@
 /** The WireGuard mesh as a plan: addresses, endpoints, keepalives. Pure. */
 
+import { MTU_FILE, startMtu } from "./path-mtu.ts";
+
 /** FNV-1a, 32 bits: spreads short names well and is the same for ever, which an address needs to be. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
@@ -107,14 +109,15 @@ export function unreachablePairs(sites: { name: string; behindNat: boolean }[]):
 export function wireguardConf(
   self: { meshAddress: string },
   peers: (Peer & { publicKey: string })[],
-  options: { port: number; mtu: number },
+  options: { port: number; mtu: number | "auto" },
 ): string {
   const lines = [
     "[Interface]",
     `Address = ${self.meshAddress}/24`,
     `ListenPort = ${options.port}`,
-    `MTU = ${options.mtu}`,
+    `MTU = ${startMtu(options.mtu)}`,
     "PostUp = wg set %i private-key /etc/wireguard/private.key",
+    ...(options.mtu === "auto" ? [`PostUp = [ ! -s ${MTU_FILE} ] || ip link set %i mtu $(cat ${MTU_FILE})`] : []),
   ];
   for (const peer of peers) {
     lines.push("", `# ${peer.name}`, "[Peer]", `PublicKey = ${peer.publicKey}`, `AllowedIPs = ${peer.allowedIp}`);

@@ -3,7 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 import type { MeshConfig } from "../config/schema.ts";
 import { type Node, onNode } from "../node.ts";
 import { ensurePackages, QUIET_SCRIPT } from "../packages.ts";
-import { writeFile } from "../scripts.ts";
+import { LAST_WORDS, writeFile } from "../scripts.ts";
+import { AUTO_MTU, LEAST_MTU, MTU_FILE, narrowest, startMtu, WIDEST } from "./path-mtu.ts";
 import { begins, type MeshNode, peersOf, wireguardConf } from "./plan.ts";
 
 /** The first step on every node. Prints the public key. The pair survives every later run of the step. */
@@ -23,13 +24,14 @@ wg pubkey < /etc/wireguard/private.key`;
  * \`wg syncconf\` takes a file without a private key as "no private key", so the key is put back in on the way.
  */
 export function interfaceScript(conf: string): string {
-  return `conf=/etc/wireguard/wg0.conf
-fixed() { grep -E '^(Address|MTU|ListenPort)' "$conf" 2>/dev/null || true; }
+  return `${LAST_WORDS}
+conf=/etc/wireguard/wg0.conf
+fixed() { grep -E '^(Address|MTU|ListenPort|PostUp)' "$conf" 2>/dev/null || true; }
 before=$(fixed); changed=0
 ${writeFile("/etc/wireguard/wg0.conf", conf, "0600")}
 systemctl enable --quiet wg-quick@wg0
 if ! systemctl is-active --quiet wg-quick@wg0 || ! ip link show wg0 >/dev/null 2>&1; then
-  systemctl restart wg-quick@wg0 || { journalctl -u wg-quick@wg0 -n 5 --no-pager -o cat >&2; exit 1; }
+  systemctl restart wg-quick@wg0 || { last_words wg-quick@wg0 5 >&2; exit 1; }
 elif [ "$before" != "$(fixed)" ]; then
   systemctl restart wg-quick@wg0
 elif [ "$changed" = 1 ]; then
@@ -37,19 +39,40 @@ elif [ "$changed" = 1 ]; then
 fi`;
 }
 
-/** Returns when every peer has answered through the tunnel; names those that did not within the bound. */
+/** For good: the interface's own file reads it at each start. */
+export function mtuScript(mtu: number): string {
+  return `changed=0
+${writeFile(MTU_FILE, String(mtu))}
+ip link set wg0 mtu ${mtu}`;
+}
+
+/**
+ * Returns when every peer has answered through the tunnel, with packets of the whole MTU too: on a path that drops them
+ * everything small passes, and a database hangs in its first state transfer. Names the peers that did not answer within
+ * the bound, and for a path that is too narrow the value that it takes; with `auto` it prints that.
+ */
 export function reachScript(
+  self: string,
   peers: { name: string; meshAddress: string; begins: boolean }[],
+  mtu: number | "auto",
   timeoutSeconds = 60,
 ): string {
-  return `deadline=$((SECONDS + ${timeoutSeconds}))
+  const narrow =
+    mtu === "auto"
+      ? `echo "path $1 $size"`
+      : `[ "$size" -ge ${mtu} ] || { echo "meshbench:mesh.mtu: ${mtu}; packets between ${self} and $1 pass up to $size bytes, expected at most $size, or auto" >&2; return 1; }`;
+  return `${WIDEST}
+deadline=$((SECONDS + ${timeoutSeconds}))
 called() { wg show wg0 dump | awk -v ip="$1/32" '$4 == ip && $5 > 0 { found = 1 } END { exit !found }'; }
 reach() {
   if [ "$3" = waits ]; then for _ in $(seq 20); do called "$2" && break; sleep 0.1; done; fi
-  until ping -n -q -c 1 -W 1 "$2" >/dev/null 2>&1; do
-    [ $SECONDS -lt $deadline ] || { echo "$(hostname): no answer from $1 ($2) through the mesh within ${timeoutSeconds} s; is its UDP port open?" >&2; return 1; }
+  until ping -n -q -c 1 -W 3 "$2" >/dev/null 2>&1; do
+    [ $SECONDS -lt $deadline ] || { echo "${self}: no answer from $1 ($2) through the mesh within ${timeoutSeconds} s; is its UDP port open?" >&2; return 1; }
     sleep 0.2
   done
+  size=$(widest "$2" ${startMtu(mtu)})
+  [ -n "$size" ] || { echo "mesh: packets of ${LEAST_MTU} bytes, the least that meshbench:mesh.mtu may be, do not pass between ${self} and $1; the path between them is too narrow" >&2; return 1; }
+  ${narrow}
 }
 pids=()
 ${peers.map((p) => `reach ${p.name} ${p.meshAddress} ${p.begins ? "begins" : "waits"} & pids+=($!)`).join("\n")}
@@ -62,7 +85,8 @@ export class Mesh extends pulumi.ComponentResource {
   /** Steps after which a node speaks with all others. */
   readonly ready: pulumi.Resource[];
 
-  constructor(nodes: Node[], config: MeshConfig, opts?: pulumi.ComponentResourceOptions) {
+  /** Keys are made on the nodes as soon as each is there; everything else waits for the look at all of them. */
+  constructor(nodes: Node[], standing: Node[], config: MeshConfig, opts?: pulumi.ComponentResourceOptions) {
     super("meshbench:mesh:WireGuard", "mesh", {}, opts);
     const keys = new Map(
       nodes.map((node) => [node.name, onNode(`${node.name}-wg-key`, node, { script: keyScript() }, { parent: this })]),
@@ -82,7 +106,7 @@ export class Mesh extends pulumi.ComponentResource {
           })),
       ),
     );
-    const interfaces = nodes.map((node) =>
+    const interfaces = standing.map((node) =>
       onNode(
         `${node.name}-wg`,
         node,
@@ -92,21 +116,37 @@ export class Mesh extends pulumi.ComponentResource {
         { parent: this },
       ),
     );
-    this.ready = nodes.map((node) =>
+    const reached = standing.map((node) =>
       onNode(
         `${node.name}-wg-ready`,
         node,
         {
           script: reachScript(
-            nodes
+            node.name,
+            standing
               .filter((n) => n !== node)
               .map((peer) => ({ name: peer.name, meshAddress: peer.meshAddress, begins: begins(node, peer) })),
+            config.mtu,
           ),
         },
         { parent: this, dependsOn: interfaces },
       ),
     );
+    this.ready = config.mtu === "auto" ? this.narrowed(standing, reached) : reached;
     this.registerOutputs();
+  }
+
+  /** One MTU for all: the two ends of a tunnel agree on a segment's size, but a routed packet meets any of them. */
+  private narrowed(nodes: Node[], reached: ReturnType<typeof onNode>[]): pulumi.Resource[] {
+    const mtu = pulumi.all(reached.map((r) => r.stdout)).apply((printed) =>
+      narrowest(
+        printed.map((text) => String(text ?? "")),
+        AUTO_MTU,
+      ),
+    );
+    return nodes.map((node) =>
+      onNode(`${node.name}-wg-mtu`, node, { script: mtu.apply(mtuScript) }, { parent: this, dependsOn: reached }),
+    );
   }
 }
 

@@ -1,10 +1,13 @@
 /** Sites on this machine: lab/ is called as a cloud's API would be, through its command line. */
 
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { local } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import type { Config } from "../config/schema.ts";
 import type { LocalSite } from "../config/sites.ts";
 import type { Node } from "../node.ts";
+import { checkout } from "../paths.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
 import { DIAL } from "./reached.ts";
@@ -16,6 +19,23 @@ interface Created {
   hostKey: string;
   behindNat: boolean;
   limits?: unknown;
+}
+
+/** Boots a node that is down on the disk it had. Rejects with the laboratory's own sentence. */
+async function startAgain(lab: string, node: string): Promise<void> {
+  const args = ["lab/cli.ts", "node", "start", "--lab", lab, "--name", node];
+  try {
+    await promisify(execFile)(process.execPath, args, { cwd: checkout });
+  } catch (error) {
+    const { stderr, message } = error as { stderr?: string; message: string };
+    throw new Error(
+      stderr
+        ?.trim()
+        .split("\n")
+        .at(-1)
+        ?.replace(/^lab: /, "") || message,
+    );
+  }
 }
 
 /** All local sites of a stack share one laboratory: their network, the links between them, and the nodes. */
@@ -125,6 +145,7 @@ export class LocalSites extends pulumi.ComponentResource {
       ),
       sudo: false,
       resource: made,
+      bringBack: () => startAgain(context.lab, plan.name),
       settled: limits,
       // The step that sets limits is waited for only where there are any.
       facts: pulumi

@@ -31,9 +31,20 @@ import {
   serverScript as pgServerScript,
   postgresConf,
 } from "../../infra/databases/postgresql-conf.ts";
+import { probeScript } from "../../infra/health/probe.ts";
+import {
+  bootstrapScript,
+  MESH_UP,
+  POSITION,
+  SERVER_DOWN,
+  SERVER_START,
+  unitUp,
+  WEIGH_MORE,
+} from "../../infra/health/repair.ts";
 import { rttScript, serverScript, throughputScript } from "../../infra/mesh/measure.ts";
+import { pathScript } from "../../infra/mesh/path-mtu.ts";
 import { wireguardConf } from "../../infra/mesh/plan.ts";
-import { interfaceScript, keyScript, reachScript } from "../../infra/mesh/wireguard.ts";
+import { interfaceScript, keyScript, mtuScript, reachScript } from "../../infra/mesh/wireguard.ts";
 import { checkScript, haproxyScript } from "../../infra/proxies/haproxy.ts";
 import { CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "../../infra/proxies/haproxy-conf.ts";
 import { displacedBy } from "../../infra/proxies/kinds.ts";
@@ -125,7 +136,20 @@ export const FILES: Record<string, string> = {
 export const SCRIPTS: Record<string, string> = {
   "wireguard-key.sh": keyScript(),
   "wireguard-interface.sh": interfaceScript(WIREGUARD),
-  "wireguard-reach.sh": reachScript(PEERS),
+  "wireguard-reach.sh": reachScript("east-1", PEERS, 1420),
+  "wireguard-reach-auto.sh": reachScript("east-1", PEERS, "auto"),
+  "wireguard-mtu.sh": mtuScript(1360),
+  "mesh-path.sh": pathScript(PEERS, 1420),
+  "look.sh": probeScript(PEERS, true, true),
+  "look-standalone.sh": probeScript(PEERS, false, true),
+  "repair-mesh.sh": MESH_UP,
+  "repair-unit.sh": unitUp("haproxy.service"),
+  "repair-server-down.sh": SERVER_DOWN,
+  "repair-server-start.sh": SERVER_START,
+  "repair-position.sh": POSITION,
+  "repair-bootstrap.sh": bootstrapScript(false),
+  "repair-bootstrap-asked.sh": bootstrapScript(true),
+  "repair-weight.sh": WEIGH_MORE,
   "mesh-server.sh": serverScript("10.99.0.1"),
   "mesh-rtt.sh": rttScript(PEERS, 1420),
   "mesh-throughput.sh": throughputScript(PEERS, 4),

@@ -1,0 +1,76 @@
+/**
+ * The look at a standing stack with which each `up` begins. It is no resource: when all is well it changes nothing, and
+ * shows nothing; when something is down it is brought back before any step relies on it.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import type { Connection } from "../benchmark/ssh.ts";
+import type { Config } from "../config/schema.ts";
+import type { Node } from "../node.ts";
+
+/** The code by which Pulumi's runtime knows an error that is not to be shown: gRPC's own for a cancelled call. */
+const CANCELLED = 1;
+
+export interface Standing {
+  /**
+   * The same nodes, whose connections nobody gets before all of them have been looked at. A connection's value stays
+   * what it was, and depends on its own node alone.
+   */
+  nodes: Node[];
+  /** Rejects with one sentence when something is down that can't be brought back; the nodes' connections are refused then. */
+  looked: Promise<void>;
+}
+
+export function lookAt(nodes: Node[], config: Config): Standing {
+  const connections = pulumi.all(nodes.map((n) => pulumi.output(n.connection)));
+  const urns = pulumi.all(nodes.map((n) => n.resource?.urn ?? pulumi.output("")));
+  const looked = new Promise<void>((resolve, reject) => {
+    pulumi
+      .all([connections, urns])
+      .apply(([all, known]) => look(nodes, all as Connection[], known, config).then(resolve, reject));
+  });
+  // In a preview connections of nodes to come are not known, and nothing may wait for them.
+  if (pulumi.runtime.isDryRun()) {
+    looked.catch((error: Error) => pulumi.log.warn(error.message));
+    return { nodes, looked: Promise.resolve() };
+  }
+  // Steps that wait end as those of a cancelled update do, without a message of their own: the one sentence says it all.
+  const well = looked.catch(() => {
+    throw Object.assign(new Error("not looked at"), { code: CANCELLED });
+  });
+  well.catch(() => {});
+  const gated = nodes.map((node) => ({
+    ...node,
+    connection: pulumi.output(node.connection).apply((known) => well.then(() => known)) as Node["connection"],
+  }));
+  return { nodes: gated, looked };
+}
+
+async function look(nodes: Node[], connections: Connection[], urns: string[], config: Config): Promise<void> {
+  // Under --target some have not been made; mocks have no nodes at all.
+  const there = nodes.flatMap((node, i) =>
+    connections[i]?.host ? [{ node, connection: connections[i], urn: urns[i]! }] : [],
+  );
+  if (there.length === 0 || process.env["MESHBENCH_LOOK"] === "off") return;
+  const [{ Look, Hurt }, { reached }] = await Promise.all([import("./look.ts"), import("./reached.ts")]);
+  const stack = pulumi.getStack();
+  const command = (words: string): string => `npm run pulumi -- ${words} -s ${stack}`;
+  const { mtu, port } = config.mesh;
+  const found = there.map(({ node, connection, urn }) =>
+    reached(node, connection, `if it is lost, \`${command("up")} --replace '${urn}'\` makes it anew`),
+  );
+  const looking = new Look(found, {
+    galera: config.database.engine === "galera",
+    mesh: { port, mtu: mtu === "auto" ? undefined : mtu },
+    readOnly: pulumi.runtime.isDryRun(),
+    bootstrapFrom: process.env["MESHBENCH_BOOTSTRAP_FROM"] || undefined,
+    up: command("up"),
+    say: (line) => void pulumi.log.warn(line),
+  });
+  try {
+    await looking.all();
+  } catch (error) {
+    throw error instanceof Hurt ? new pulumi.RunError(error.message) : error;
+  } finally {
+    for (const node of found) node.close();
+  }
+}
