@@ -4,7 +4,9 @@
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { Connection } from "../benchmark/ssh.ts";
+import { engineKey } from "../config/engines.ts";
 import type { Config } from "../config/schema.ts";
+import { engineOf } from "../databases/index.ts";
 import type { Node } from "../node.ts";
 
 /** The code by which Pulumi's runtime knows an error that is not to be shown: gRPC's own for a cancelled call. */
@@ -21,6 +23,8 @@ export interface Standing {
 }
 
 export function lookAt(nodes: Node[], config: Config): Standing {
+  // A preview changes nothing, and connections of nodes to come are not known in it.
+  if (pulumi.runtime.isDryRun()) return { nodes, looked: Promise.resolve() };
   const connections = pulumi.all(nodes.map((n) => pulumi.output(n.connection)));
   const urns = pulumi.all(nodes.map((n) => n.resource?.urn ?? pulumi.output("")));
   const looked = new Promise<void>((resolve, reject) => {
@@ -28,11 +32,6 @@ export function lookAt(nodes: Node[], config: Config): Standing {
       .all([connections, urns])
       .apply(([all, known]) => look(nodes, all as Connection[], known, config).then(resolve, reject));
   });
-  // In a preview connections of nodes to come are not known, and nothing may wait for them.
-  if (pulumi.runtime.isDryRun()) {
-    looked.catch((error: Error) => pulumi.log.warn(error.message));
-    return { nodes, looked: Promise.resolve() };
-  }
   // Steps that wait end as those of a cancelled update do, without a message of their own: the one sentence says it all.
   const well = looked.catch(() => {
     throw Object.assign(new Error("not looked at"), { code: CANCELLED });
@@ -59,9 +58,9 @@ async function look(nodes: Node[], connections: Connection[], urns: string[], co
     reached(node, connection, `if it is lost, \`${command("up")} --replace '${urn}'\` makes it anew`),
   );
   const looking = new Look(found, {
-    galera: config.database.engine === "galera",
+    galera: engineKey(config.database) === "mariadb/galera",
+    serverUnits: engineOf(config.database).host.units,
     mesh: { port, mtu: mtu === "auto" ? undefined : mtu },
-    readOnly: pulumi.runtime.isDryRun(),
     bootstrapFrom: process.env["MESHBENCH_BOOTSTRAP_FROM"] || undefined,
     up: command("up"),
     say: (line) => void pulumi.log.warn(line),

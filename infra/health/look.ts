@@ -31,10 +31,10 @@ export interface LookedAt {
 
 export interface LookOptions {
   galera: boolean;
+  /** Units of a database that is a server alone. */
+  serverUnits: readonly string[];
   /** As configured: a node that has others gets them by the steps to come. mtu undefined: found out by the nodes. */
   mesh: { port: number; mtu: number | undefined };
-  /** Nothing is changed; what would be is said. */
-  readOnly: boolean;
   bootstrapFrom: string | undefined;
   /** How the operator calls `up` on this stack. */
   up: string;
@@ -80,25 +80,18 @@ export class Look {
   }
 
   async #probe(nodes: LookedAt[]): Promise<Map<string, NodeState>> {
-    const states = await Promise.all(nodes.map(async (node) => [node.name, await this.#ask(node)] as const));
-    return new Map(states.filter((entry): entry is readonly [string, NodeState] => entry[1] !== undefined));
+    return new Map(await Promise.all(nodes.map(async (node) => [node.name, await this.#ask(node)] as const)));
   }
 
-  /** Undefined: down, and not to be brought back by a look alone. */
-  async #ask(node: LookedAt): Promise<NodeState | undefined> {
+  async #ask(node: LookedAt): Promise<NodeState> {
     const peers = this.#nodes.filter((n) => n !== node);
-    const script = probeScript(peers, this.#options.galera, node.roles.includes("database"));
+    const { galera, serverUnits } = this.#options;
+    const script = probeScript(peers, node.roles.includes("database") ? { galera, units: serverUnits } : undefined);
     let ran: Ran;
     try {
       ran = await node.run(script);
     } catch (error) {
       const why = (error as Error).message;
-      if (this.#options.readOnly) {
-        this.#options.say(
-          `${node.name} does not answer at ${node.host} (${why})${node.bringBack ? "; `up` starts it" : `; ${node.advice}`}`,
-        );
-        return undefined;
-      }
       if (node.bringBack === undefined)
         throw new Hurt(`${node.name} does not answer at ${node.host} (${why}); ${node.advice}`);
       this.#options.say(`${node.name} does not answer (${why}): starting it`);
@@ -123,10 +116,6 @@ export class Look {
 
   async #mesh(states: Map<string, NodeState>): Promise<Map<string, NodeState>> {
     const down = [...states].filter(([, s]) => s.mesh.state === "down").map(([name]) => name);
-    if (this.#options.readOnly) {
-      for (const name of down) this.#options.say(`${name}: the mesh interface is down; \`up\` brings it up`);
-      return states;
-    }
     await Promise.all(
       down.map(async (name) => {
         this.#options.say(`${name}: the mesh interface was down, bringing it up`);
@@ -170,33 +159,26 @@ export class Look {
   async #units(states: Map<string, NodeState>): Promise<void> {
     for (const [name, { stopped }] of states)
       for (const unit of stopped) {
-        if (this.#options.readOnly) this.#options.say(`${name}: ${unit} is stopped; \`up\` starts it`);
-        else {
-          this.#options.say(`${name}: ${unit} was stopped, starting it`);
-          await this.#repair(name, `starting ${unit}`, unitUp(unit));
-        }
+        this.#options.say(`${name}: ${unit} was stopped, starting it`);
+        await this.#repair(name, `starting ${unit}`, unitUp(unit));
       }
   }
 
   async #cluster(first: Map<string, NodeState>): Promise<void> {
     let members = this.#members(first);
-    if (!this.#options.readOnly && isGathering(members)) members = await this.#settle();
+    if (isGathering(members)) members = await this.#settle();
     const recovered: Record<string, { uuid: string; seqno: number }> = {};
     for (let round = 0; ; round++) {
       const { bootstrapFrom, up } = this.#options;
       const plan = planCluster(members, { recovered, bootstrapFrom, up });
       if (plan.kind === "refused") throw new Hurt(plan.message);
       if (plan.kind === "well") break;
-      if (this.#options.readOnly) {
-        this.#options.say(`the database is not in service: ${inWords(plan)}; \`up\` brings it back where that is safe`);
-        return;
-      }
       if (round === ROUNDS) throw new Hurt(`database: still not whole after ${ROUNDS} attempts: ${inWords(plan)}`);
       if (plan.kind === "recover") await this.#recover(plan.ask, recovered);
       else await this.#act(plan, members);
       members = this.#members(await this.#probe(this.#databases()));
     }
-    if (needsWeight(members) && !this.#options.readOnly) await this.#weigh(members);
+    if (needsWeight(members)) await this.#weigh(members);
   }
 
   /**
@@ -288,10 +270,10 @@ export class Look {
   async #gather(names: string[]): Promise<void> {
     const whole = await this.#until(this.#patience.gather, async () => {
       const statuses = await Promise.all(names.map((name) => this.#ask(this.#node(name))));
-      const dead = names.find((_, i) => ["failed", "inactive"].includes(statuses[i]?.server?.unit ?? "failed"));
+      const dead = names.find((_, i) => ["failed", "inactive"].includes(statuses[i]!.server?.unit ?? "failed"));
       // Says why: the same script that waits for a member knows where the server's last words are.
       if (dead !== undefined) await this.#repair(dead, "starting mariadb", memberScript(1));
-      return statuses.every((s) => s?.server?.status?.cluster === "Primary");
+      return statuses.every((s) => s.server?.status?.cluster === "Primary");
     });
     if (!whole)
       throw new Hurt(
@@ -300,7 +282,7 @@ export class Look {
   }
 
   async #status(name: string): Promise<NonNullable<NodeState["server"]>["status"]> {
-    return (await this.#ask(this.#node(name)))?.server?.status;
+    return (await this.#ask(this.#node(name))).server?.status;
   }
 
   async #recover(ask: string[], recovered: Record<string, { uuid: string; seqno: number }>): Promise<void> {

@@ -54,13 +54,14 @@ const UNITS = ["haproxy.service", "meshbench-maxscale.service", "meshbench-count
 /**
  * Prints the node's state line by line. Takes well under a second on a node that is well: one ping to each peer, all at
  * once, and one query.
+ *
+ * @param database undefined on other nodes; units: those of a server alone
  */
 export function probeScript(
   peers: { name: string; meshAddress: string }[],
-  galera: boolean,
-  isDatabase: boolean,
+  database: { galera: boolean; units: readonly string[] } | undefined,
 ): string {
-  const units = [...UNITS, ...(isDatabase && !galera ? ["mariadb.service"] : [])];
+  const units = [...UNITS, ...(database === undefined || database.galera ? [] : database.units)];
   return `conf=/etc/wireguard/wg0.conf
 value() { sed -n "s/^$1 *= *//p" "$conf" | head -n 1; }
 look() {
@@ -82,7 +83,7 @@ fi
 for unit in ${units.join(" ")}; do
   if systemctl is-enabled --quiet "$unit" 2>/dev/null && ! systemctl is-active --quiet "$unit"; then echo "stopped $unit"; fi
 done
-${isDatabase && galera ? SERVER : ""}
+${database?.galera ? SERVER : ""}
 wait`;
 }
 
