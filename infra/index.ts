@@ -44,7 +44,7 @@ export async function topology(): Promise<Outputs> {
     labels: { project, stack, "stack-id": identity.id, owner: config.owner, expires: expiry(config.expiresHours) },
   });
   // From here on: a node's connection is there once all that stands has been looked at.
-  const { nodes: standing, looked } = lookAt(nodes, config);
+  const { nodes: standing, look } = lookAt(nodes, config);
   const mesh = new Mesh(nodes, standing, config.mesh);
   const engine = engineOf(config.database);
   const databaseNodes = withRole(standing, "database");
@@ -104,6 +104,6 @@ export async function topology(): Promise<Outputs> {
       }),
     ),
   });
-  await looked;
+  await look();
   return outputs({ config, nodes, database, proxy, measurement, benchmark, lab, standIns, cost });
 }

@@ -9,8 +9,13 @@ import type { Config } from "../config/schema.ts";
 import { engineOf } from "../databases/index.ts";
 import type { Node } from "../node.ts";
 
-/** The code by which Pulumi's runtime knows an error that is not to be shown: gRPC's own for a cancelled call. */
-const CANCELLED = 1;
+/**
+ * One sentence, said once. Every step that waits for a node fails with the very same error, of which Pulumi shows each
+ * but once; on its way through a step's inputs it would put their names in front.
+ */
+function sentence(text: string): pulumi.RunError {
+  return Object.defineProperty(new pulumi.RunError(text), "message", { get: () => text, set: () => {} });
+}
 
 export interface Standing {
   /**
@@ -18,30 +23,30 @@ export interface Standing {
    * what it was, and depends on its own node alone.
    */
   nodes: Node[];
-  /** Rejects with one sentence when something is down that can't be brought back; the nodes' connections are refused then. */
-  looked: Promise<void>;
+  /**
+   * Looks, once everything that waits for it has been registered. Rejects with one sentence when something is down that
+   * can't be brought back; the nodes' connections fail with it.
+   */
+  look: () => Promise<void>;
 }
 
 export function lookAt(nodes: Node[], config: Config): Standing {
   // A preview changes nothing, and connections of nodes to come are not known in it.
-  if (pulumi.runtime.isDryRun()) return { nodes, looked: Promise.resolve() };
+  if (pulumi.runtime.isDryRun()) return { nodes, look: () => Promise.resolve() };
   const connections = pulumi.all(nodes.map((n) => pulumi.output(n.connection)));
   const urns = pulumi.all(nodes.map((n) => n.resource?.urn ?? pulumi.output("")));
-  const looked = new Promise<void>((resolve, reject) => {
+  const looked = Promise.withResolvers<void>();
+  const begin = (): Promise<void> => {
     pulumi
       .all([connections, urns])
-      .apply(([all, known]) => look(nodes, all as Connection[], known, config).then(resolve, reject));
-  });
-  // Steps that wait end as those of a cancelled update do, without a message of their own: the one sentence says it all.
-  const well = looked.catch(() => {
-    throw Object.assign(new Error("not looked at"), { code: CANCELLED });
-  });
-  well.catch(() => {});
+      .apply(([all, known]) => look(nodes, all as Connection[], known, config).then(looked.resolve, looked.reject));
+    return looked.promise;
+  };
   const gated = nodes.map((node) => ({
     ...node,
-    connection: pulumi.output(node.connection).apply((known) => well.then(() => known)) as Node["connection"],
+    connection: pulumi.output(node.connection).apply((known) => looked.promise.then(() => known)) as Node["connection"],
   }));
-  return { nodes: gated, looked };
+  return { nodes: gated, look: begin };
 }
 
 async function look(nodes: Node[], connections: Connection[], urns: string[], config: Config): Promise<void> {
@@ -68,7 +73,7 @@ async function look(nodes: Node[], connections: Connection[], urns: string[], co
   try {
     await looking.all();
   } catch (error) {
-    throw error instanceof Hurt ? new pulumi.RunError(error.message) : error;
+    throw error instanceof Hurt ? sentence(error.message) : error;
   } finally {
     for (const node of found) node.close();
   }

@@ -27,7 +27,7 @@ for (const mask of [0o027, 0o077])
     const { upper } = nodeDirectories(LAB, "db-1");
     try {
       await makeDisk(
-        { lab: LAB, site: "rome", name: "db-1", authorizedKeys: [], labels: {}, timeoutSeconds: 60 },
+        { lab: LAB, site: "rome", name: "db-1", authorizedKeys: [], labels: {}, debian: 12, timeoutSeconds: 60 },
         "10.64.1.10",
       );
     } finally {
