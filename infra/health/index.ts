@@ -55,7 +55,11 @@ async function look(nodes: Node[], connections: Connection[], urns: string[], co
     connections[i]?.host ? [{ node, connection: connections[i], urn: urns[i]! }] : [],
   );
   if (there.length === 0 || process.env["MESHBENCH_LOOK"] === "off") return;
-  const [{ Look, Hurt }, { reached }] = await Promise.all([import("./look.ts"), import("./reached.ts")]);
+  const [{ Look }, { Hurt }, { reached }] = await Promise.all([
+    import("./look.ts"),
+    import("./looked-at.ts"),
+    import("./reached.ts"),
+  ]);
   const stack = pulumi.getStack();
   const command = (words: string): string => `npm run pulumi -- ${words} -s ${stack}`;
   const { mtu, port } = config.mesh;

@@ -2,7 +2,7 @@
 import type { Client } from "ssh2";
 import { type Connection, connect, run } from "../benchmark/ssh.ts";
 import type { Node } from "../node.ts";
-import type { LookedAt } from "./look.ts";
+import type { LookedAt } from "./looked-at.ts";
 
 export function reached(node: Node, connection: Connection, advice: string): LookedAt & { close(): void } {
   let client: Promise<Client> | undefined;

@@ -1,4 +1,5 @@
 /** The largest packet that crosses the mesh between two nodes, found with pings that must not be fragmented. Pure text. */
+import { writeFile } from "../scripts.ts";
 
 /** Where `mesh.mtu: auto` begins: WireGuard's usual value, which a 1500-byte path carries over IPv4 and IPv6. */
 export const AUTO_MTU = 1420;
@@ -41,3 +42,10 @@ export function narrowest(printed: string[], start: number): number {
 
 /** Where the interface's own file finds the value again after a restart. */
 export const MTU_FILE = "/etc/wireguard/mtu";
+
+/** For good: the interface's own file reads it at each start. */
+export function mtuScript(mtu: number): string {
+  return `changed=0
+${writeFile(MTU_FILE, String(mtu))}
+ip link set wg0 mtu ${mtu}`;
+}

@@ -4,7 +4,7 @@ import type { MeshConfig } from "../config/schema.ts";
 import { type Node, onNode } from "../node.ts";
 import { ensurePackages, QUIET_SCRIPT } from "../packages.ts";
 import { LAST_WORDS, writeFile } from "../scripts.ts";
-import { AUTO_MTU, LEAST_MTU, MTU_FILE, narrowest, startMtu, WIDEST } from "./path-mtu.ts";
+import { AUTO_MTU, LEAST_MTU, mtuScript, narrowest, startMtu, WIDEST } from "./path-mtu.ts";
 import { begins, type MeshNode, peersOf, wireguardConf } from "./plan.ts";
 
 /** The first step on every node. Prints the public key. The pair survives every later run of the step. */
@@ -37,13 +37,6 @@ elif [ "$before" != "$(fixed)" ]; then
 elif [ "$changed" = 1 ]; then
   wg syncconf wg0 <(wg-quick strip wg0 | awk 'NR == FNR { key = $0; next } { print } /^\\[Interface\\]/ { print "PrivateKey = " key }' /etc/wireguard/private.key -)
 fi`;
-}
-
-/** For good: the interface's own file reads it at each start. */
-export function mtuScript(mtu: number): string {
-  return `changed=0
-${writeFile(MTU_FILE, String(mtu))}
-ip link set wg0 mtu ${mtu}`;
 }
 
 /**

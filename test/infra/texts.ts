@@ -42,9 +42,9 @@ import {
   WEIGH_MORE,
 } from "../../infra/health/repair.ts";
 import { rttScript, serverScript, throughputScript } from "../../infra/mesh/measure.ts";
-import { pathScript } from "../../infra/mesh/path-mtu.ts";
+import { mtuScript, pathScript } from "../../infra/mesh/path-mtu.ts";
 import { wireguardConf } from "../../infra/mesh/plan.ts";
-import { interfaceScript, keyScript, mtuScript, reachScript } from "../../infra/mesh/wireguard.ts";
+import { interfaceScript, keyScript, reachScript } from "../../infra/mesh/wireguard.ts";
 import { checkScript, haproxyScript } from "../../infra/proxies/haproxy.ts";
 import { CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "../../infra/proxies/haproxy-conf.ts";
 import { displacedBy } from "../../infra/proxies/kinds.ts";

@@ -1,0 +1,43 @@
+/** What a look knows of a node, and what it may do. */
+import type { Role } from "../topology.ts";
+
+/** What a script on a node came to. */
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface LookedAt {
+  name: string;
+  roles: Role[];
+  meshAddress: string;
+  /** Where SSH goes, for sentences. */
+  host: string;
+  /** Runs a script as root. Rejects when the node does not answer. */
+  run(script: string): Promise<Ran>;
+  /** Starts a node that is down; absent where nobody here can. */
+  bringBack?: (() => Promise<void>) | undefined;
+  /** What to do with a node that does not come back. */
+  advice: string;
+}
+
+export interface LookOptions {
+  galera: boolean;
+  /** Units of a database that is a server alone. */
+  serverUnits: readonly string[];
+  /** As configured: a node that has others gets them by the steps to come. mtu undefined: found out by the nodes. */
+  mesh: { port: number; mtu: number | undefined };
+  bootstrapFrom: string | undefined;
+  /** How the operator calls `up` on this stack. */
+  up: string;
+  say(line: string): void;
+  /** For tests; seconds. */
+  patience?: typeof PATIENCE;
+}
+
+/** One sentence for the user. */
+export class Hurt extends Error {}
+
+/** How long things that come right by themselves are given for it, seconds. */
+export const PATIENCE = { mesh: 15, settle: 20, gather: 300, apart: 45 };
