@@ -1,13 +1,18 @@
 status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
+last_words() {
+  local id; id=$(systemctl show --property=InvocationID --value "$1" 2>/dev/null || true)
+  if [ -n "$id" ]; then journalctl "_SYSTEMD_INVOCATION_ID=$id" + "INVOCATION_ID=$id" -n "$2" --no-pager -o cat 2>/dev/null || true
+  else journalctl -u "$1" -n "$2" --no-pager -o cat 2>/dev/null || true; fi
+}
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
 # The sentence first, with the server's own reason: it is what a summary shows.
 fail() {
-  why=$(journalctl -u mariadb -n 60 --no-pager -o cat 2>/dev/null | sed -n 's/^.*\[ERROR\] //p' | grep -v Aborting | tail -n 1 || true)
+  why=$(last_words mariadb 60 | sed -n 's/^.*\[ERROR\] //p' | grep -v Aborting | tail -n 1 || true)
   echo "$(hostname): $*${why:+: $why}" >&2
-  journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true
+  last_words mariadb 15 >&2
   exit 1
 }
-was_member() { grep -Eq '^uuid: *[0-9a-f-]*[1-9a-f]' /var/lib/mysql/grastate.dat 2>/dev/null; }
+was_member() { ! grep -Eq '^safe_to_bootstrap: *1' /var/lib/mysql/grastate.dat 2>/dev/null && grep -Eq '^uuid: *[0-9a-f-]*[1-9a-f]' /var/lib/mysql/grastate.dat 2>/dev/null; }
 peer_up() {
   for peer in 10.99.0.1 10.99.0.33; do
     [ -n "$peer" ] && timeout 2 bash -c "</dev/tcp/$peer/4567" 2>/dev/null && return 0

@@ -1,10 +1,15 @@
 status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
+last_words() {
+  local id; id=$(systemctl show --property=InvocationID --value "$1" 2>/dev/null || true)
+  if [ -n "$id" ]; then journalctl "_SYSTEMD_INVOCATION_ID=$id" + "INVOCATION_ID=$id" -n "$2" --no-pager -o cat 2>/dev/null || true
+  else journalctl -u "$1" -n "$2" --no-pager -o cat 2>/dev/null || true; fi
+}
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
 # The sentence first, with the server's own reason: it is what a summary shows.
 fail() {
-  why=$(journalctl -u mariadb -n 60 --no-pager -o cat 2>/dev/null | sed -n 's/^.*\[ERROR\] //p' | grep -v Aborting | tail -n 1 || true)
+  why=$(last_words mariadb 60 | sed -n 's/^.*\[ERROR\] //p' | grep -v Aborting | tail -n 1 || true)
   echo "$(hostname): $*${why:+: $why}" >&2
-  journalctl -u mariadb -n 15 --no-pager -o cat >&2 || true
+  last_words mariadb 15 >&2
   exit 1
 }
 file=/var/lib/mysql/meshbench-settings

@@ -1,0 +1,3 @@
+timeout 20 systemctl stop mariadb 2>/dev/null || systemctl kill --signal=KILL mariadb 2>/dev/null || true
+for _ in $(seq 50); do systemctl is-active --quiet mariadb || break; sleep 0.1; done
+systemctl reset-failed mariadb 2>/dev/null || true

@@ -1,0 +1,1 @@
+mariadb -e "SET GLOBAL wsrep_provider_options = 'pc.weight=100'"
