@@ -174,7 +174,8 @@ test("one more node in the configuration is one more member; no other node is re
   assert.equal(now["database"].facts.clusterUuid, before["database"].facts.clusterUuid);
   assert.deepEqual(
     touched(output).filter((name) => name.startsWith("local-")),
-    ["local-west-2"],
+    ["local-limits", "local-west-2"],
+    "a node of its own, and the one step that knows the limits of all",
   );
   assert.match(output, /an even number/, "an even number of members is warned about");
 });
