@@ -1,13 +1,13 @@
 /**
  * The least a transaction can take by the speed of light between the sites, against what was measured.
  *
- * Replication: a Galera commit is delivered in total order, for which the writer has to hear from every member of the
- * group: at least one round trip to the farthest one (galeracluster.com, "Certification-based replication"). Client:
- * the driver sends one statement at a time and waits, so each statement costs a round trip to the endpoint. Where it is
- * not known which node served, the nearest is taken: the floor stays a lower bound.
+ * Replication: the round trips that a commit waits for, by the rule that the result names (commit-rules.ts). Client: the
+ * driver sends one statement at a time and waits, so each statement costs a round trip to the endpoint. Where it is not
+ * known which node served, the nearest is taken: the floor stays a lower bound.
  */
 import type { CommitRule } from "../../workloads/contract.ts";
 import type { Point, Subject } from "../model.ts";
+import { COMMIT_RULES } from "./commit-rules.ts";
 
 export interface Rtt {
   between: (a: string, b: string) => number | null;
@@ -88,7 +88,7 @@ export function commitsPerTransaction(point: Point): number {
 }
 
 /** From the result itself; results from before it was recorded are of Galera wherever there are several nodes. */
-const commitRuleOf = (subject: Subject): CommitRule => subject.context?.database?.commit ?? "farthest-member";
+export const commitRuleOf = (subject: Subject): CommitRule => subject.context?.database?.commit ?? "farthest-member";
 
 /** Floor of one point, or null when RTTs or the statement mix are not known. */
 export function floorOf(subject: Subject, point: Point): Floor | null {
@@ -101,13 +101,13 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
   };
 
   const commits = commitsPerTransaction(point);
-  if (commitRuleOf(subject) === "farthest-member" && databases.length > 1 && commits > 0) {
-    const farthest = databases.map((writer) => {
+  const rule = COMMIT_RULES[commitRuleOf(subject)];
+  if (commits > 0) {
+    const waits = databases.map((writer) => {
       const others = databases.filter((n) => n !== writer).map((n) => rtt.between(writer, n));
-      return others.some((r) => r === null) ? null : Math.max(...(others as number[]));
+      return others.some((r) => r === null) ? null : rule.roundTrip(others as number[]);
     });
-    if (farthest.every((f) => f !== null))
-      add("commit: round trip from the writer to the farthest node", commits, Math.min(...(farthest as number[])));
+    if (waits.every((w) => w !== null)) add(`commit: ${rule.what}`, commits, Math.min(...(waits as number[])));
   }
 
   const drivers = nodes(subject, "driver");

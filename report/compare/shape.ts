@@ -211,7 +211,7 @@ const rules: Rule[] = [
   (pairs) => {
     const rtts = pairs.map((p) => farthestRtt(p.ours));
     if (rtts.every((r) => r === null) || pairs.some((p) => farthestRtt(p.published) !== null)) return null;
-    return `RTT: the published one was not measured; ours is ${pairs.map((p, i) => `${rtts[i] === null ? "unknown" : `${number(rtts[i])} ms`} (${p.set})`).join(", ")}, and every commit pays it once, so write ratios scale with it`;
+    return `RTT: the published one was not measured; ours is ${pairs.map((p, i) => `${rtts[i] === null ? "unknown" : `${number(rtts[i])} ms`} (${p.set})`).join(", ")}, and every commit of these designs pays it once, so write ratios scale with it`;
   },
   (pairs) => {
     const kinds = new Set(pairs.map((p) => text(p.published.environment["sites"])));
@@ -233,7 +233,7 @@ const rules: Rule[] = [
       return a && b && Math.max(a / b, b / a) > AGREE && farthestRtt(p.ours) !== farthestRtt(pairs[0]!.ours);
     });
     return apart.length
-      ? `reads: a Galera node answers them by itself, so distance costs reads only when the way to the node that serves them is long; ours are served where the endpoint sends them (${text(pairs[0]!.ours.method["routing"])}), the published routing was not recorded`
+      ? `reads: every node answers them by itself, so distance costs reads only when the way to the node that serves them is long; ours are served where the endpoint sends them (${text(pairs[0]!.ours.method["routing"])}), the published routing was not recorded`
       : null;
   },
   (pairs) =>

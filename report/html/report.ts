@@ -4,7 +4,7 @@ import { describeDifference } from "../compare/compare.ts";
 import { judgement } from "../compare/shape.ts";
 import type { Subject } from "../model.ts";
 import { checkClaims } from "../published/claims.ts";
-import { caveatLines, evidenceLines, forcedMark, READING, subjectLine } from "../render/text.ts";
+import { caveatLines, evidenceLines, floorReading, forcedMark, READING, subjectLine } from "../render/text.ts";
 import { clientScript } from "./bundle.ts";
 import { barCharts, latencyCharts, rttChart, SHOWN, scatterChart, sweepCharts, timeChart } from "./charts.ts";
 import type { Markup } from "./escape.ts";
@@ -214,8 +214,8 @@ function environmentSection(comparison: Comparison): Markup {
 ${subjects.length > 1 ? html`<h3>Same work?</h3><p>${work.incompatible.length === 0 ? "As far as it is stated: the same data, table options, reconnects and statements per transaction." : "No; see the top of the page."}</p><ul>${lines.map((l) => html`<li>${l}</li>`)}</ul>` : nothing}
 ${factsTable(comparison)}
 ${subjects.slice(0, SHOWN).map(hostsTable)}
-<h3>To be known before the figures are used</h3><ul>${caveatLines(subjects.slice(0, SHOWN)).map((c) => html`<li>${c.replace(/^note\s+/, "")}</li>`)}</ul>
-<h3>How to read the figures</h3><ul>${READING.map((r) => html`<li>${r}</li>`)}<li>Floor: a Galera commit takes at least one round trip from the writer to the farthest node, each statement one from the driver to its endpoint; "3.2 of 7.1 ms" sets it against the measured mean.</li></ul></section>`;
+<h3>Caveats</h3><ul>${caveatLines(subjects.slice(0, SHOWN)).map((c) => html`<li>${c.replace(/^note\s+/, "")}</li>`)}</ul>
+<h3>How to read the figures</h3><ul>${READING.map((r) => html`<li>${r}</li>`)}<li>${floorReading(subjects)}</li></ul></section>`;
 }
 
 function specSection(comparison: Comparison): Markup {

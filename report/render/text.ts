@@ -1,5 +1,8 @@
 /** Words for what a comparison found; shared by the terminal, Markdown and the HTML report. */
+
+import { COMMIT_RULES } from "../compare/commit-rules.ts";
 import type { Block, Cell, Comparison, Metric } from "../compare/compare.ts";
+import { commitRuleOf } from "../compare/floor.ts";
 import { priceOf } from "../compare/money.ts";
 import { duration, number, signed } from "../format.ts";
 import type { Point, Subject } from "../model.ts";
@@ -109,6 +112,12 @@ export const READING = [
   "tps, qps: per second, mean over repeats ± half of its 95 % interval (Student t). Latencies in ms; p95 and p99 are means of the repeats' percentiles.",
   "Ratios are to the first subject, [95 % interval by Fieller's theorem]; ~ marks no evidence of a difference, (unbounded) a baseline that varies too much for any interval. Each interval stands for itself: of 20 true equalities about one shows a difference.",
 ];
+
+/** How a floor is to be read, with the commit rules of the subjects. */
+export function floorReading(subjects: readonly Subject[]): string {
+  const rules = [...new Set(subjects.map(commitRuleOf))].flatMap((rule) => COMMIT_RULES[rule].sentence ?? []);
+  return `Floor: ${[...rules, "each statement takes one from the driver to its endpoint"].join("; ")}; "3.2 of 7.1 ms" sets it against the measured mean.`;
+}
 
 export function forcedMark(comparison: Comparison): string {
   return comparison.forced
