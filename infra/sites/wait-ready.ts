@@ -2,7 +2,7 @@
  * A program: waits until a node answers SSH with its pinned host key and its first boot is over.
  * stdin: WaitInput. stderr: progress. stdout: the node's facts as JSON. Exit 1 with one sentence when it does not come.
  */
-import pTimeout from "p-timeout";
+import pTimeout, { TimeoutError } from "p-timeout";
 import { type Connection, connect, HostKeyError, readInput, run, sleep } from "../benchmark/ssh.ts";
 import { REJOIN_SECONDS, REJOINED } from "./rejoined.ts";
 
@@ -43,7 +43,8 @@ const began = Date.now();
 let deadline = began + timeoutSeconds * 1000;
 let said = began,
   strangers = 0,
-  stage = "SSH does not answer",
+  refused = "",
+  stage = `SSH at ${connection.host} does not answer`,
   booted = false;
 
 async function attempt(): Promise<string | undefined> {
@@ -72,6 +73,12 @@ class Fatal extends Error {}
 const within = <T>(work: Promise<T>, ms: number): Promise<T> =>
   pTimeout(work, { milliseconds: Math.max(ms, 1), message: "no answer" });
 
+/** The address stands in the sentence already. */
+function reasonOf({ message }: Error): string {
+  const at = `${connection.host}:${connection.port ?? 22}`;
+  return message.startsWith(at) ? message.slice(at.length).replace(/^:? /, "") : message;
+}
+
 async function wait(): Promise<string> {
   for (;;) {
     try {
@@ -83,7 +90,9 @@ async function wait(): Promise<string> {
       strangers = error instanceof HostKeyError ? strangers + 1 : 0;
       if (strangers > STRANGER_TRIES)
         throw new Error(`${name}: ${(error as Error).message}; does somebody else answer there?`);
-      if (stage.startsWith("SSH does not")) stage = `SSH does not answer (${(error as Error).message})`;
+      // A dial that the bound cut short says less than the one before it.
+      if (!(error instanceof TimeoutError) || refused === "") refused = reasonOf(error as Error);
+      if (stage.startsWith("SSH at")) stage = `SSH at ${connection.host} does not answer (${refused})`;
     }
     if (Date.now() + PERIOD_MS > deadline)
       throw new Error(

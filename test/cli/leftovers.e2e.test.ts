@@ -54,7 +54,7 @@ test("only the lab that is over is listed; --all lists both", { skip }, async ()
   assert.deepEqual(names(await leftovers("--json", "--all")), [over, wanted]);
   const { code, stdout } = await leftovers();
   assert.equal(code, 0);
-  assert.match(stdout, new RegExp(`lab +│ ${over} +│ 1 node +│ gone-stack +│ test +│ 1 h ago`));
+  assert.match(stdout, new RegExp(`lab +│ ${over} +│ 1 node +│ gone-stack \\* +│ test +│ 1 h ago`));
   assert.deepEqual(await there(), [over, wanted], "a list removes nothing");
 });
 
