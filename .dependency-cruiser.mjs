@@ -13,6 +13,13 @@ export default {
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
     { name: "no-orphans", severity: "error", from: { orphan: true, pathNot: ["\\.d\\.ts$"] }, to: {} },
     nothingBut("workloads-alone", "^workloads/", [], "it runs on the driver node and knows nothing of Pulumi"),
+    {
+      name: "workloads-by-registry",
+      comment: "engine, loader and commands are handed plans and tables, whoever declares them",
+      severity: "error",
+      from: { path: "^workloads/", pathNot: "^workloads/(registry\\.ts|sysbench/)" },
+      to: { path: "^workloads/sysbench/" },
+    },
     nothingBut("lab-alone", "^lab/", [], "a program of its own behind a command line, as a cloud would be"),
     nothingBut(
       "infra-arrows",

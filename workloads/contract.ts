@@ -12,20 +12,6 @@ const name = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/, "letters, dig
 const count = z.number().int().positive();
 const seconds = z.number().nonnegative();
 
-export const WORKLOADS = [
-  "oltp_read_only",
-  "oltp_read_write",
-  "oltp_write_only",
-  "oltp_point_select",
-  "oltp_insert",
-  "oltp_delete",
-  "oltp_update_index",
-  "oltp_update_non_index",
-  "select_random_points",
-  "select_random_ranges",
-  "bulk_insert",
-] as const;
-
 /** One address that speaks the database's protocol. `proxy` routes by itself; `any` takes reads and writes. */
 export const endpointSchema = z.strictObject({
   name,
@@ -63,7 +49,7 @@ export const targetSchema = z.strictObject({
   preparedStatements: z.enum(["auto", "disable"]).default("auto"),
 });
 
-/** Options of a workload by sysbench's names (underscored); which exist and their defaults: workloads/sysbench. */
+/** Options by name (underscored); which exist and their defaults: the workload's own description. */
 export const optionsSchema = z.record(z.string(), z.union([z.number(), z.string(), z.boolean()]));
 
 export const dataSchema = z.strictObject({

@@ -1,7 +1,6 @@
 /** What can be known to be wrong with a spec's workloads and options before a server is asked. Pure. */
 import type { RunSpec } from "./contract.ts";
-import { bulkTables, tableOptions } from "./prepare/options.ts";
-import { planStep } from "./sysbench/index.ts";
+import { dataOf, planStep } from "./steps.ts";
 
 /**
  * One sentence per step or key that the load engine would refuse, each beginning with its key: `steps[0].options.x`,
@@ -10,12 +9,8 @@ import { planStep } from "./sysbench/index.ts";
 export function workloadProblems(
   spec: Pick<RunSpec, "data" | "steps" | "seed"> & { driver: "mysql" | "postgres" },
 ): string[] {
-  const whole = { ...spec, target: { driver: spec.driver } } as unknown as RunSpec;
-  const checks = [
-    () => tableOptions(spec),
-    () => bulkTables(spec),
-    ...spec.steps.map((_, index) => () => planStep(whole, index)),
-  ];
+  const whole = { ...spec, target: { driver: spec.driver } };
+  const checks = [() => dataOf(whole), ...spec.steps.map((_, index) => () => planStep(whole, index))];
   const problems = checks.flatMap((check) => {
     try {
       check();

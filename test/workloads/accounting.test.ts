@@ -13,7 +13,7 @@ import { DriverError } from "../../workloads/drivers/driver.ts";
 import type { IntervalReport, PartReport, Tally } from "../../workloads/engine/counters.ts";
 import { addTally, tally, unpack } from "../../workloads/engine/counters.ts";
 import { Part } from "../../workloads/engine/part.ts";
-import { planStep } from "../../workloads/sysbench/index.ts";
+import { planStep } from "../../workloads/steps.ts";
 
 type Fault = "none" | "restart" | "retry" | "reconnect" | "lost" | "refuse-connection" | "wrong-rows" | "slow";
 

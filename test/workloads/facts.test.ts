@@ -5,11 +5,11 @@ import type { Socket } from "node:net";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { runSpecSchema } from "../../workloads/contract.ts";
+import { numberOrText } from "../../workloads/dialects/facts.ts";
 import type { NodeSample } from "../../workloads/facts/delta.ts";
 import { deltas } from "../../workloads/facts/delta.ts";
-import { kindOf, MYSQL_STATUS } from "../../workloads/facts/names.ts";
+import { MYSQL_STATUS, mysqlKind, postgresKind } from "../../workloads/facts/names.ts";
 import { openObserver } from "../../workloads/facts/observer.ts";
-import { numberOrText } from "../../workloads/facts/queries.ts";
 
 const sample = (node: string, values: Record<string, string | number>): NodeSample => ({ node, at: 0, values });
 
@@ -62,11 +62,11 @@ test("a restarted server, a node that was away at either end", () => {
 test("every name has one kind, and unknown ones are not taken for counters", () => {
   const names = MYSQL_STATUS.flatMap((group) => group.names);
   assert.equal(new Set(names).size, names.length);
-  assert.equal(kindOf("mysql", "wsrep_local_bf_aborts"), "counter");
-  assert.equal(kindOf("mysql", "wsrep_flow_control_paused"), "gauge");
-  assert.equal(kindOf("mysql", "Something_new"), "gauge");
-  assert.equal(kindOf("postgres", "xact_commit"), "counter");
-  assert.equal(kindOf("postgres", "numbackends"), "gauge");
+  assert.equal(mysqlKind("wsrep_local_bf_aborts"), "counter");
+  assert.equal(mysqlKind("wsrep_flow_control_paused"), "gauge");
+  assert.equal(mysqlKind("Something_new"), "gauge");
+  assert.equal(postgresKind("xact_commit"), "counter");
+  assert.equal(postgresKind("numbackends"), "gauge");
 });
 
 test("the counters that a study of Galera needs are all read", () => {

@@ -6,9 +6,9 @@ import type { TestContext } from "node:test";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunSpec, StepResult } from "../../workloads/contract.ts";
-import { WORKLOADS } from "../../workloads/contract.ts";
 import { mysqlDriver } from "../../workloads/drivers/mysql.ts";
 import { cleanup, prepare } from "../../workloads/prepare/index.ts";
+import { WORKLOADS } from "../../workloads/registry.ts";
 import { only, runEngine, specFor } from "../support/engine.ts";
 import { DATABASE, Mariadb, mariadbPackages, PASSWORD, USER } from "../support/mariadb.ts";
 

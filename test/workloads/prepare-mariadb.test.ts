@@ -203,7 +203,7 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
     );
     await assert.rejects(
       prepare(spec({ tableSize: 100 }), options),
-      /sbtest1: its columns are \(id int not null, name varchar\).*left as it is/,
+      /sbtest1: its columns are \(id int not null, name varchar\(20\)\).*left as it is/,
     );
     assert.equal(server.sql("SELECT name FROM sbtest1", "sbtest").trim(), "mine");
     server.sql("DROP TABLE sbtest1", "sbtest");

@@ -9,12 +9,12 @@ import type { RunSpec } from "../../workloads/contract.ts";
 import { runSpecSchema } from "../../workloads/contract.ts";
 import { Random } from "../../workloads/engine/random.ts";
 import { CHUNK_ROWS, chunkRows, cutTable, missingChunks } from "../../workloads/prepare/chunks.ts";
-import { drawKOf } from "../../workloads/prepare/draw-k.ts";
 import { loadOrder } from "../../workloads/prepare/endpoint.ts";
-import { bulkTables, tableOptions } from "../../workloads/prepare/options.ts";
-import { ROW_BYTES, writeRows } from "../../workloads/prepare/rows.ts";
 import { describe as describeError, isTransient } from "../../workloads/prepare/session.ts";
 import { readPassword } from "../../workloads/secrets.ts";
+import { dataOf } from "../../workloads/steps.ts";
+import { ROW_BYTES, writeRows } from "../../workloads/sysbench/rows.ts";
+import type { Table } from "../../workloads/workload.ts";
 
 function spec(data: object = {}, steps: object[] = [{ workload: "oltp_read_only", threads: 1 }]): RunSpec {
   return runSpecSchema.parse({
@@ -124,20 +124,22 @@ test("a half-loaded table is continued when whole chunks are missing, else it is
 });
 
 test("chunks keep within Galera's writeset limits", () => {
-  assert.equal(chunkRows(undefined), CHUNK_ROWS);
-  assert.equal(chunkRows({ maxRows: 0, maxBytes: 2_147_483_647 }), CHUNK_ROWS);
-  assert.equal(chunkRows({ maxRows: 500, maxBytes: 2_147_483_647 }), 500);
-  assert.ok(chunkRows({ maxRows: 0, maxBytes: 1_048_576 }) * 200 < 1_048_576);
-  assert.equal(chunkRows({ maxRows: 0, maxBytes: 1 }), 1);
+  assert.equal(chunkRows(undefined, ROW_BYTES), CHUNK_ROWS);
+  assert.equal(chunkRows({ maxRows: 0, maxBytes: 2_147_483_647 }, ROW_BYTES), CHUNK_ROWS);
+  assert.equal(chunkRows({ maxRows: 500, maxBytes: 2_147_483_647 }, ROW_BYTES), 500);
+  assert.ok(chunkRows({ maxRows: 0, maxBytes: 1_048_576 }, ROW_BYTES) * 200 < 1_048_576);
+  assert.equal(chunkRows({ maxRows: 0, maxBytes: 1 }, ROW_BYTES), 1);
 });
 
 test("k is drawn within 1..table_size, by the type that is asked for", () => {
   const random = new Random(3);
   const shareAtCentre = (options: object): number => {
-    const draw = drawKOf(spec({ tableSize: 1000, options }));
+    const [table] = dataOf(spec({ tableSize: 1000, options })).tables;
+    const buffer = Buffer.alloc(table!.rows!.bytes);
     let centre = 0;
     for (let i = 0; i < 10_000; i++) {
-      const k = draw(random);
+      const end = table!.rows!.write(buffer, "text", 1, 1, random);
+      const k = Number(buffer.toString("latin1", 0, end).split("\t")[1]);
       assert.ok(Number.isInteger(k) && k >= 1 && k <= 1000, String(k));
       if (Math.abs(k - 500) <= 10) centre++;
     }
@@ -146,70 +148,53 @@ test("k is drawn within 1..table_size, by the type that is asked for", () => {
   assert.ok(shareAtCentre({}) > 0.7);
   assert.ok(shareAtCentre({ "rand-type": "uniform" }) < 0.05);
   assert.throws(
-    () => drawKOf(spec({ options: { "rand-type": "poisson" } })),
-    /data\.options\.rand-type: got "poisson", special, uniform/,
+    () => dataOf(spec({ options: { "rand-type": "poisson" } })),
+    /data\.options\.rand-type: "poisson"; expected one of special, uniform/,
   );
 });
 
-test("options by sysbench's names; nonsense is named", () => {
-  assert.deepEqual(tableOptions(spec()), {
-    autoInc: true,
-    secondary: false,
-    createSecondary: true,
-    engine: "innodb",
-    createTable: "",
-  });
+test("options by sysbench's names shape the tables; nonsense is named", () => {
+  const first = (options: object, driver = "mysql"): Table =>
+    dataOf({ ...spec({ options }), target: { driver: driver as "mysql" } }).tables[0]!;
+  const plain = first({});
   assert.deepEqual(
-    tableOptions(
-      spec({
-        options: {
-          "auto-inc": "off",
-          secondary: "on",
-          create_secondary: 0,
-          mysql_storage_engine: "rocksdb",
-          create_table_options: "ROW_FORMAT=COMPRESSED",
-        },
-      }),
-    ),
-    {
-      autoInc: false,
-      secondary: true,
-      createSecondary: false,
-      engine: "rocksdb",
-      createTable: "ROW_FORMAT=COMPRESSED",
-    },
+    [plain.name, plain.columns[0]!.autoIncrement, plain.primaryKey, plain.indexes, plain.laterIndexes, plain.storage],
+    ["sbtest1", true, ["id"], [], [{ name: "k_1", columns: ["k"] }], "innodb"],
   );
+  const other = {
+    "auto-inc": "off",
+    secondary: "on",
+    create_secondary: 0,
+    mysql_storage_engine: "rocksdb",
+    create_table_options: "ROW_FORMAT=COMPRESSED",
+  };
+  const changed = first(other);
+  assert.deepEqual(
+    [changed.columns[0]!.autoIncrement, changed.primaryKey, changed.indexes, changed.laterIndexes],
+    [false, undefined, [{ name: "xid", columns: ["id"] }], []],
+  );
+  assert.deepEqual(
+    [changed.unwantedIndexes, changed.storage, changed.tail],
+    [[{ name: "k_1", columns: ["k"] }], "rocksdb", "ROW_FORMAT=COMPRESSED"],
+  );
+  assert.equal(first(other, "postgres").indexes![0]!.name, "xid_1");
+  assert.throws(() => first({ auto_inc: "maybe" }), /data\.options\.auto_inc: "maybe"; expected on or off/);
+  assert.throws(() => first({ mysql_storage_engine: "x; DROP TABLE y" }), /data\.options\.mysql_storage_engine: "x;/);
+  assert.throws(() => first({ create_table_options: "x; DROP TABLE y" }), /data\.options\.create_table_options: "x;/);
+  assert.throws(() => first({ table_size: 5 }), /data\.options\.table_size: .*expected in data\.tableSize/);
   assert.throws(
-    () => tableOptions(spec({ options: { auto_inc: "maybe" } })),
-    /data\.options\.auto_inc: got "maybe", on or off is allowed/,
+    () => first({ rand_typ: "uniform" }),
+    /data\.options\.rand_typ: no such option; did you mean rand_type/,
   );
+});
+
+test("bulk_insert has a table for each thread, and none with the other workloads", () => {
+  const bulk = (threads: number): object => ({ workload: "bulk_insert", threads });
+  const { tables } = dataOf(spec({}, [bulk(2), bulk(8)]));
+  assert.deepEqual([tables.length, tables[7]!.name, tables[7]!.rows], [8, "sbtest8", undefined]);
   assert.throws(
-    () => tableOptions(spec({ options: { mysql_storage_engine: "x; DROP TABLE y" } })),
-    /mysql_storage_engine/,
-  );
-  assert.throws(
-    () => tableOptions(spec({ options: { create_table_options: "x; DROP TABLE y" } })),
-    /create_table_options/,
-  );
-  assert.equal(
-    bulkTables(
-      spec({}, [
-        { workload: "bulk_insert", threads: 2 },
-        { workload: "bulk_insert", threads: 8 },
-      ]),
-    ),
-    8,
-  );
-  assert.equal(bulkTables(spec()), 0);
-  assert.throws(
-    () =>
-      bulkTables(
-        spec({}, [
-          { workload: "bulk_insert", threads: 2 },
-          { workload: "oltp_insert", threads: 2 },
-        ]),
-      ),
-    /bulk_insert and the other workloads need different tables/,
+    () => dataOf(spec({}, [bulk(2), { workload: "oltp_insert", threads: 2 }])),
+    /^Error: steps: bulk_insert and oltp_insert, which need different tables; expected them in specs with different/,
   );
 });
 

@@ -6,8 +6,8 @@ import { intersect } from "../../workloads/engine/outage.ts";
 import { Random } from "../../workloads/engine/random.ts";
 import { schedule } from "../../workloads/engine/schedule.ts";
 import { overIntervals, stat } from "../../workloads/engine/stats.ts";
+import { nearest } from "../../workloads/nearest.ts";
 import { studentT975 } from "../../workloads/student.ts";
-import { nearest } from "../../workloads/sysbench/nearest.ts";
 
 test("Student's t, 97.5 %, as in the tables, and by its closed forms", () => {
   for (const [degrees, value] of [

@@ -5,8 +5,9 @@ import { Option } from "commander";
 import type { RunSpec, RunSpecInput } from "../contract.ts";
 import { explain, runSpecSchema } from "../contract.ts";
 import type { Address } from "../drivers/address.ts";
-import { workload, workloads } from "../sysbench/index.ts";
-import { OPTIONS, suggestion, TABLE_OPTIONS } from "../sysbench/options.ts";
+import { listed, suggestion } from "../options.ts";
+import { WORKLOADS, workload, workloads } from "../registry.ts";
+import type { Workload } from "../workload.ts";
 import type { ParsedUrl } from "./url.ts";
 import { parseUrl } from "./url.ts";
 
@@ -60,7 +61,7 @@ export function addFlags(command: Command): Command {
       collect,
     )
     .option("--password-file <file>", "file (mode 0600) with the password; else MESHBENCH_DB_PASSWORD")
-    .option("--workload <name>", `workload, may be given several times: ${Object.keys(workloads).join(", ")}`, collect)
+    .option("--workload <name>", `workload, may be given several times: ${WORKLOADS.join(", ")}`, collect)
     .option("--threads <list>", "connections, a list for a sweep: 1,4,16", "1")
     .option("--time <seconds>", "length of the measured window", "10")
     .option("--warmup <seconds>", "before it, not measured", "0")
@@ -119,13 +120,27 @@ export function addFlags(command: Command): Command {
     .option("--run-id <id>", "name of the run in the result");
 }
 
+/** Workloads with the same options are listed together. */
 export function listOptions(): string {
-  const lines = Object.entries(OPTIONS).map(([name, o]) => `  ${name}=${String(o.default)}`.padEnd(34) + o.description);
-  return `Workloads:\n${Object.entries(workloads)
-    .map(([name, w]) => `  ${name}`.padEnd(34) + w.description)
-    .join(
-      "\n",
-    )}\n\nOptions (--option key=value) and their defaults:\n${lines.join("\n")}\n\nOptions of the tables: ${TABLE_OPTIONS.join(", ")}`;
+  const all = [...workloads.values()];
+  const row = (name: string, description: string): string => `  ${name}`.padEnd(34) + description;
+  const names = all.map(({ name, description }) => row(name, description));
+  const groups = Map.groupBy(all, ({ options }) => options);
+  const options = [...groups].flatMap(([schema, members]) => [
+    "",
+    `Options${groups.size > 1 ? ` of ${members.map(({ name }) => name).join(", ")}` : ""} (--option key=value) and their defaults:`,
+    ...listed(schema).map((o) => row(`${o.name}=${o.default}`, o.description)),
+  ]);
+  const datasets = Map.groupBy(all, ({ dataset }) => dataset.options);
+  const tables = [...datasets].flatMap(([schema, members]) => {
+    const own = listed(schema).filter(({ name }) => !members.some(({ options }) => Object.hasOwn(options.shape, name)));
+    return [
+      "",
+      `Options of the tables${datasets.size > 1 ? ` of ${members[0]?.dataset.name}` : ""}:`,
+      ...own.map((o) => row(`${o.name}=${o.default}`, o.description)),
+    ];
+  });
+  return ["Workloads:", ...names, ...options, ...tables].join("\n");
 }
 
 /** The spec that the flags mean. Throws one line per mistake. `changed` tells whether the user gave a flag. */
@@ -138,7 +153,11 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
     if (other.driver !== first.driver || other.user !== first.user || other.database !== first.database)
       throw new Error("--url: all of them must name the same kind of server, user and database");
   }
-  const { data, run } = splitOptions(flags.option ?? []);
+  const names = flags.workload ?? ["oltp_read_write"];
+  const { data, run } = splitOptions(
+    flags.option ?? [],
+    names.map((name) => workload(name, "--workload")),
+  );
   const input = {
     runId: flags.runId ?? `load-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`,
     // The same seed on the same data would write texts that are there already, and such an update changes nothing.
@@ -174,9 +193,8 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
       method: flags.method as "auto",
       ...(flags.localInfile === undefined ? {} : { localInfile: flags.localInfile as "keep" }),
     },
-    steps: (flags.workload ?? ["oltp_read_write"]).flatMap((name) => {
-      workload(name, "--workload");
-      return list(flags.threads, "--threads").map((threads) => ({
+    steps: names.flatMap((name) =>
+      list(flags.threads, "--threads").map((threads) => ({
         workload: name,
         threads,
         warmupSeconds: number(flags.warmup, "--warmup"),
@@ -187,8 +205,8 @@ export function specFrom(flags: Flags, changed: (name: keyof Flags) => boolean):
         ...(flags.rate === undefined
           ? {}
           : { rate: { perSecond: number(flags.rate, "--rate"), arrivals: flags.arrivals as "poisson" } }),
-      }));
-    }),
+      })),
+    ),
   } satisfies RunSpecInput;
   return parse(input);
 }
@@ -247,20 +265,21 @@ function parse(input: unknown): RunSpec {
   return parsed.data;
 }
 
-function splitOptions(pairs: string[]): { data: Record<string, string>; run: Record<string, string> } {
+/** What shapes the tables is of the data, everything else of the steps. */
+function splitOptions(
+  pairs: string[],
+  chosen: readonly Workload[],
+): { data: Record<string, string>; run: Record<string, string> } {
   const data: Record<string, string> = {};
   const run: Record<string, string> = {};
-  const tableOptions: readonly string[] = TABLE_OPTIONS;
+  const ofTables = chosen.flatMap(({ dataset }) => Object.keys(dataset.options.shape));
+  const known = [...new Set([...chosen.flatMap(({ options }) => Object.keys(options.shape)), ...ofTables])];
   for (const pair of pairs) {
     const at = pair.indexOf("=");
-    if (at < 1) throw new Error(`--option: got ${JSON.stringify(pair)}, key=value is allowed`);
+    if (at < 1) throw new Error(`--option: ${JSON.stringify(pair)}; expected key=value`);
     const name = pair.slice(0, at).replaceAll("-", "_");
-    const value = pair.slice(at + 1);
-    const known = [...Object.keys(OPTIONS), ...tableOptions];
     if (!known.includes(name)) throw new Error(`--option ${name}: no such option${suggestion(name, known)}`);
-    // The distribution also shapes k in the tables; auto_inc decides about ids in both.
-    if (tableOptions.includes(name) || name.startsWith("rand_")) data[name] = value;
-    else run[name] = value;
+    (ofTables.includes(name) ? data : run)[name] = pair.slice(at + 1);
   }
   return { data, run };
 }

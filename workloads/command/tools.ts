@@ -5,7 +5,7 @@ import { runResultSchema } from "../contract.ts";
 import { calibrate } from "../engine/calibrate.ts";
 import { merge } from "../engine/merge.ts";
 import { expectWritable, writeOutput } from "../keep.ts";
-import { workload } from "../sysbench/index.ts";
+import { workload } from "../registry.ts";
 import { stopSignal } from "./actions.ts";
 import { list, number } from "./flags.ts";
 

@@ -1,6 +1,6 @@
 /** A server's URL on the command line: `mysql://user@host:port/database?role=proxy`. */
 import type { Target } from "../contract.ts";
-import { suggestion } from "../sysbench/options.ts";
+import { suggestion } from "../options.ts";
 
 export interface ParsedUrl {
   driver: "mysql" | "postgres";

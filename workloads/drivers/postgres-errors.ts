@@ -1,16 +1,8 @@
-/** What each PostgreSQL / CockroachDB / client error means for the event that met it. Codes are SQLSTATEs. */
-
+/** What each PostgreSQL / CockroachDB / client error means for the event that met it; the classes are in dialects/errors.ts. */
+import { POSTGRES_ERRORS } from "../dialects/errors.ts";
 import type { ErrorAction } from "./driver.ts";
 import { DriverError } from "./driver.ts";
 import { messageOf } from "./messages.ts";
-
-/** sysbench's fixed list (serialization failure, deadlock, unique violation), and a lock timeout as on MySQL. */
-const RESTART = new Set(["40001", "40P01", "23505", "55P03"]);
-/**
- * Shutdown, crash, starting up, dropped database, idle session timeout, a prepared statement that the server does not
- * know.
- */
-const RECONNECT = new Set(["57P01", "57P02", "57P03", "57P04", "57P05", "26000"]);
 
 /** A name that another session of the pooler has taken, or one that another server session knows. */
 const POOLED = new Set(["42P05", "26000"]);
@@ -20,7 +12,11 @@ export const POOLED_ADVICE =
 /** @param fatal severity FATAL or PANIC: the session ends with it */
 export function stateError(code: string, message: string, inTransaction: boolean, fatal = false): DriverError {
   const action: ErrorAction =
-    fatal || RECONNECT.has(code) || code.startsWith("08") ? "reconnect" : RESTART.has(code) ? "restart" : "retry";
+    fatal || POSTGRES_ERRORS.reconnect.has(code) || code.startsWith("08")
+      ? "reconnect"
+      : POSTGRES_ERRORS.restart.has(code)
+        ? "restart"
+        : "retry";
   const pooled = POOLED.has(code) ? `; ${POOLED_ADVICE}` : "";
   return new DriverError(code, `${message} (${code})${pooled}`, action, action !== "reconnect" && inTransaction);
 }

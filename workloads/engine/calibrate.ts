@@ -4,7 +4,7 @@
 
 import { runSpecSchema } from "../contract.ts";
 import { nullDriver } from "../drivers/null.ts";
-import { planStep } from "../sysbench/index.ts";
+import { planStep } from "../steps.ts";
 import { addTally, tally } from "./counters.ts";
 import { Latencies } from "./histogram.ts";
 import { Part } from "./part.ts";

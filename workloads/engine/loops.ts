@@ -1,7 +1,7 @@
 /** Event loops that run sessions: this thread's own, or worker threads of the same program. One interface for both. */
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import { driverFor } from "../drivers/index.ts";
-import { planStep } from "../sysbench/index.ts";
+import { planStep } from "../steps.ts";
 import { epochNow, monotonicNow } from "./clock.ts";
 import type { IntervalReport, PartReport } from "./counters.ts";
 import { Part } from "./part.ts";

@@ -59,18 +59,3 @@ export interface Plan {
   /** Run on each new connection of a session before it takes part; `ask` runs one query. */
   start?(actor: Actor, ask: Ask): Promise<void>;
 }
-
-/** How many sessions there are in all, and what the data look like. */
-export interface PlanContext<Options> {
-  readonly options: Options;
-  readonly dialect: "mysql" | "postgres";
-  readonly tables: number;
-  readonly tableSize: number;
-  readonly autoInc: boolean;
-  readonly sessions: number;
-  /** Draws an id in [a, b] by the step's distribution. */
-  draw(random: Random, a: number, b: number): number;
-  readonly seed: number;
-  /** Which window of the run this is, and of how many: 0-based, by step and then repeat, whatever order they run in. */
-  readonly window: { readonly index: number; readonly count: number };
-}

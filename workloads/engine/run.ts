@@ -5,7 +5,7 @@ import type { RunResult, RunSpec, Step, StepResult } from "../contract.ts";
 import { SCHEMA_VERSION } from "../contract.ts";
 import { driverFor } from "../drivers/index.ts";
 import { writeOutput } from "../keep.ts";
-import { planStep } from "../sysbench/index.ts";
+import { planStep } from "../steps.ts";
 import type { Barrier } from "./barrier.ts";
 import { Attempts, PartialFile, StatusFile } from "./output.ts";
 import type { Slot } from "./schedule.ts";
@@ -178,11 +178,7 @@ async function agreeOn(barrier: Barrier | undefined, index: number, clock: RunCl
 
 /** Throws one line for a spec that the schema accepts and the engine can't run. */
 export function checkSpec(spec: RunSpec): void {
-  spec.steps.forEach((step, i) => {
-    planStep(spec, i);
-    if (spec.data.tableSize < 1 && !["oltp_insert", "bulk_insert"].includes(step.workload))
-      throw new Error(`data.tableSize: got ${spec.data.tableSize}, ${step.workload} needs at least one row`);
-  });
+  for (const index of spec.steps.keys()) planStep(spec, index);
   const { drivers, target } = spec;
   if (drivers && drivers.index >= drivers.count)
     throw new Error(`drivers.index: got ${drivers.index}, 0 to ${drivers.count - 1} is allowed`);

@@ -1,8 +1,9 @@
 /** Differences between two samples of the same nodes. Pure. */
 import type { StepResult } from "../contract.ts";
-import { kindOf } from "./names.ts";
+import { dialectNamed } from "../dialects/index.ts";
+import type { DialectName } from "../workload.ts";
+import type { Values } from "./names.ts";
 
-export type Values = Record<string, string | number>;
 /** `at`: milliseconds since the epoch, on the driver's clock. A node that did not answer in time has only `error`. */
 export type NodeSample = { node: string; at: number; values: Values } | { node: string; at: number; error: string };
 
@@ -12,11 +13,8 @@ export type ServerFacts = StepResult["server"][number];
  * Per node of `end`: counters as differences over the window, everything else as it stood at the end.
  * A server that was restarted in between began to count anew: it gets no differences, and the error says why.
  */
-export function deltas(
-  driver: "mysql" | "postgres",
-  start: readonly NodeSample[],
-  end: readonly NodeSample[],
-): ServerFacts[] {
+export function deltas(dialect: DialectName, start: readonly NodeSample[], end: readonly NodeSample[]): ServerFacts[] {
+  const { kindOf } = dialectNamed(dialect);
   const before = new Map(start.map((sample) => [sample.node, sample]));
   return end.map((last): ServerFacts => {
     const first = before.get(last.node);
@@ -24,7 +22,7 @@ export function deltas(
     const state: Values = {};
     const counters: Record<string, number> = {};
     for (const [name, value] of Object.entries(last.values)) {
-      if (kindOf(driver, name) === "gauge" || typeof value !== "number") state[name] = value;
+      if (kindOf(name) === "gauge" || typeof value !== "number") state[name] = value;
       else counters[name] = value;
     }
     if (first === undefined || "error" in first) {

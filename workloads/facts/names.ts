@@ -5,6 +5,8 @@
  */
 
 export type Kind = "counter" | "gauge";
+/** One sample of a server, by name. */
+export type Values = Record<string, string | number>;
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
@@ -130,7 +132,6 @@ const KINDS = new Map(MYSQL_STATUS.flatMap(({ kind, names }) => names.map((name)
 /**
  * A name that is in no table is taken for a gauge: a difference of what is not known to grow would be a wrong figure.
  */
-export function kindOf(driver: "mysql" | "postgres", name: string): Kind {
-  if (driver === "postgres") return POSTGRES_GAUGES.has(name) ? "gauge" : "counter";
-  return KINDS.get(name) ?? "gauge";
-}
+export const mysqlKind = (name: string): Kind => KINDS.get(name) ?? "gauge";
+
+export const postgresKind = (name: string): Kind => (POSTGRES_GAUGES.has(name) ? "gauge" : "counter");

@@ -1,12 +1,12 @@
 /** Looks at the database nodes through SQL while a run goes on. It never throws into the run. */
 import pTimeout from "p-timeout";
 import type { RunSpec, Target } from "../contract.ts";
+import { dialectOf } from "../dialects/index.ts";
 import { shown } from "../drivers/address.ts";
 import type { Session } from "../prepare/session.ts";
 import { describe, openSession } from "../prepare/session.ts";
 import type { NodeSample } from "./delta.ts";
-import type { PostgresViews } from "./queries.ts";
-import { sampleMysql, samplePostgres, variablesMysql, variablesPostgres } from "./queries.ts";
+import type { Values } from "./names.ts";
 
 export type { NodeSample, ServerFacts } from "./delta.ts";
 export { deltas } from "./delta.ts";
@@ -51,7 +51,7 @@ class WatchedNode {
   readonly #target: Target;
   readonly #node: RunSpec["observe"][number];
   readonly #timeoutMs: number;
-  readonly #views: PostgresViews = { sql: undefined };
+  readonly #sample: (session: Session, timeoutMs: number) => Promise<Values>;
   #session: Session | undefined;
   #closed = false;
   /** Samples of one node queue up behind each other: a connection carries one statement at a time. */
@@ -62,21 +62,18 @@ class WatchedNode {
     this.#node = node;
     this.#timeoutMs = timeoutMs;
     this.name = node.name;
+    this.#sample = dialectOf(target).sampler();
   }
 
   async sample(): Promise<NodeSample> {
-    const mysql = this.#target.driver === "mysql";
-    const answer = await this.#ask((session, ms) =>
-      mysql ? sampleMysql(session, ms) : samplePostgres(session, ms, this.#views),
-    );
+    const answer = await this.#ask(this.#sample);
     return "error" in answer
       ? { node: this.name, at: Date.now(), error: answer.error }
       : { node: this.name, at: Date.now(), values: answer.value };
   }
 
   async variables(): Promise<Record<string, string> | undefined> {
-    const mysql = this.#target.driver === "mysql";
-    const answer = await this.#ask(mysql ? variablesMysql : variablesPostgres);
+    const answer = await this.#ask(dialectOf(this.#target).variables);
     return "error" in answer ? undefined : answer.value;
   }
 

@@ -3,11 +3,12 @@
  * keep statements at all. Every condition is a necessary one: what is refused here could not have run.
  */
 import type { RunSpec } from "../contract.ts";
+import { dialectOf } from "../dialects/index.ts";
 import { shown } from "../drivers/address.ts";
-import { POOLED_ADVICE } from "../drivers/postgres-errors.ts";
-import { planStep } from "../sysbench/index.ts";
-import type { Room } from "./room.ts";
-import { roomOn, sharesSessions } from "./room.ts";
+import { planStep } from "../steps.ts";
+import type { EndpointRoom } from "./room.ts";
+import { roomOn } from "./room.ts";
+import { openSession } from "./session.ts";
 
 /** What a step holds at once, over all of its drivers. */
 export interface Demand {
@@ -32,7 +33,7 @@ export function demandsOf(spec: RunSpec): Demand[] {
  * One line per limit that a step exceeds.
  * @param rooms one per endpoint that sessions are spread over; a step has all of them together
  */
-export function shortages(demands: readonly Demand[], rooms: readonly Room[]): string[] {
+export function shortages(demands: readonly Demand[], rooms: readonly EndpointRoom[]): string[] {
   const lines = [
     worst(
       demands,
@@ -55,7 +56,7 @@ export function shortages(demands: readonly Demand[], rooms: readonly Room[]): s
 
 function worst(
   demands: readonly Demand[],
-  rooms: readonly Room[],
+  rooms: readonly EndpointRoom[],
   what: "sessions" | "statements",
   needed: (demand: Demand) => number,
   words: (demand: Demand) => string,
@@ -80,8 +81,11 @@ export async function checkCapacity(spec: RunSpec, { signal }: { signal: AbortSi
     endpoints.map((endpoint) => roomOn(target, endpoint, alone, endpoint.role === "proxy" ? behindProxy : 1)),
   );
   const lines = shortages(demandsOf(spec), rooms);
-  if (target.driver === "postgres" && target.preparedStatements === "auto")
-    for (const endpoint of endpoints)
-      if (await sharesSessions(target, endpoint)) lines.push(`${shown(endpoint)}: ${POOLED_ADVICE}`);
+  if (target.preparedStatements === "disable") return lines;
+  const { preparedStatementsProblem } = dialectOf(target);
+  for (const endpoint of endpoints) {
+    const problem = await preparedStatementsProblem(() => openSession(target, endpoint));
+    if (problem !== null) lines.push(`${shown(endpoint)}: ${problem}`);
+  }
   return lines;
 }

@@ -1,25 +1,26 @@
 /** How a table is cut into transactions for the load. Pure. */
 
+import type { TransactionLimits } from "../dialects/dialect.ts";
+
+/** `table`: its number among the tables of the load, from 1. */
 export type Chunk = { table: number; index: number; first: number; last: number };
 
 /**
  * Rows per transaction: large enough that a round trip per commit costs little, small enough for Galera's writesets.
  */
 export const CHUNK_ROWS = 20_000;
-/**
- * Galera's measure of a row of sysbench's tables in a writeset: the row itself (about 190 bytes), its keys and headers.
- */
-const WRITESET_ROW_BYTES = 512;
+/** What Galera's measure of a row in a writeset has beside the row itself: keys and headers. */
+const WRITESET_OVERHEAD_BYTES = 296;
 
-/** wsrep_max_ws_rows 0 means no limit; undefined: no Galera. */
-export function chunkRows(limits: { maxRows?: number; maxBytes?: number } | undefined): number {
+/** @param rowBytes most bytes of a row */
+export function chunkRows(limits: TransactionLimits | undefined, rowBytes: number): number {
   let rows = CHUNK_ROWS;
   if (limits?.maxRows) rows = Math.min(rows, limits.maxRows);
-  if (limits?.maxBytes) rows = Math.min(rows, Math.floor(limits.maxBytes / WRITESET_ROW_BYTES));
+  if (limits?.maxBytes) rows = Math.min(rows, Math.floor(limits.maxBytes / (rowBytes + WRITESET_OVERHEAD_BYTES)));
   return Math.max(1, rows);
 }
 
-/** Ids 1..size in chunks of `rows`, the last one shorter. */
+/** Rows 1..size in chunks of `rows`, the last one shorter. */
 export function cutTable(table: number, size: number, rows: number): Chunk[] {
   const chunks: Chunk[] = [];
   for (let first = 1, index = 0; first <= size; first += rows, index++) {
@@ -29,7 +30,7 @@ export function cutTable(table: number, size: number, rows: number): Chunk[] {
 }
 
 /**
- * What a half-loaded table still needs. `present`: rows per chunk index, as the server counts them; -1 stands for ids
+ * What a half-loaded table still needs. `present`: rows per chunk index, as the server counts them; -1 stands for rows
  * outside 1..size. Chunks are transactions, so each is there whole or not at all; anything else was not loaded by this
  * plan and the answer is undefined: the table has to be made anew.
  */

@@ -1,5 +1,7 @@
 /** Which endpoint data goes through. */
 import type { Endpoint, Target } from "../contract.ts";
+import { isError } from "../dialects/errors.ts";
+import { dialectOf } from "../dialects/index.ts";
 import { shown } from "../drivers/address.ts";
 import type { Session } from "./session.ts";
 import { describe, errorCode, openSession } from "./session.ts";
@@ -37,7 +39,7 @@ export async function openFirst(target: Target, createDatabase = false): Promise
  * refuse a wrong password.
  */
 async function wantsTls(target: Target, endpoint: Endpoint, error: unknown): Promise<boolean> {
-  if (target.tls.mode !== "off" || errorCode(error) !== "1045") return false;
+  if (target.tls.mode !== "off" || !isError("loginRefused", errorCode(error))) return false;
   try {
     (await openSession({ ...target, tls: { mode: "require" } }, endpoint, { noDatabase: true })).close();
     return true;
@@ -50,23 +52,12 @@ async function openOrCreate(target: Target, endpoint: Endpoint): Promise<Session
   try {
     return await openSession(target, endpoint);
   } catch (error) {
-    if (!["1049", "3D000"].includes(errorCode(error))) throw error;
+    if (!isError("noDatabase", errorCode(error))) throw error;
   }
-  // PostgreSQL has no session without a database; this one is there on every server unless somebody dropped it.
-  const outside = await openSession(
-    { ...target, database: target.driver === "postgres" ? "postgres" : target.database },
-    endpoint,
-    { noDatabase: true },
-  );
+  const { outsideDatabase = target.database, createDatabase } = dialectOf(target);
+  const outside = await openSession({ ...target, database: outsideDatabase }, endpoint, { noDatabase: true });
   try {
-    const name =
-      target.driver === "mysql"
-        ? `\`${target.database.replaceAll("`", "``")}\``
-        : `"${target.database.replaceAll('"', '""')}"`;
-    await outside.query(
-      target.driver === "mysql" ? `CREATE DATABASE IF NOT EXISTS ${name}` : `CREATE DATABASE ${name}`,
-      60_000,
-    );
+    await outside.query(createDatabase(target.database), 60_000);
   } finally {
     outside.close();
   }

@@ -1,20 +1,22 @@
-/** Makes, checks and removes the data that sysbench's OLTP workloads run on. */
+/** Makes, checks and removes the tables that a spec's workloads run on. */
 import type { RunResult, RunSpec } from "../contract.ts";
+import type { Dialect, LoadPlan } from "../dialects/dialect.ts";
+import { isError } from "../dialects/errors.ts";
+import { dialectOf } from "../dialects/index.ts";
+import { setLocalInfile } from "../dialects/local-infile.ts";
+import { dataOf } from "../steps.ts";
+import type { Index } from "../workload.ts";
 import type { Chunk } from "./chunks.ts";
-import { dialectOf, tableName } from "./dialect.ts";
-import { drawKOf } from "./draw-k.ts";
 import { openFirst } from "./endpoint.ts";
 import { readTables } from "./inspect.ts";
+import type { FilledTable } from "./loader.ts";
 import { ChunkLoader, RowsPresent } from "./loader.ts";
-import { setLocalInfile } from "./local-infile.ts";
-import { bulkTables, tableOptions } from "./options.ts";
 import { LoadProgress } from "./progress.ts";
-import { planLoad } from "./server.ts";
 import type { Session } from "./session.ts";
 import { describe, errorCode } from "./session.ts";
 import { settle } from "./settle.ts";
 import type { TablePlan } from "./tables.ts";
-import { planTables } from "./tables.ts";
+import { indexList, makeEmpty, planTables } from "./tables.ts";
 import type { Job } from "./workers.ts";
 import { Workers } from "./workers.ts";
 
@@ -35,45 +37,39 @@ export async function prepare(spec: RunSpec, { onProgress, signal }: PrepareOpti
   const started = performance.now();
   const seconds = (): number => (performance.now() - started) / 1000;
   signal.throwIfAborted();
-  const options = tableOptions(spec);
-  const bulk = bulkTables(spec);
+  const { dataset, tables } = dataOf(spec);
+  const dialect = dialectOf(spec.target);
+  const wanted = { dialect, owner: dataset.name };
+  const filled = tables.filter((table): table is FilledTable => table.rows !== undefined);
+  const empty = tables.filter(({ rows }) => rows === undefined);
   const session = await openFirst(spec.target, true);
   const stop = (): void => session.close();
   signal.addEventListener("abort", stop);
   try {
-    if (bulk > 0) {
-      const dialect = dialectOf(spec.target.driver);
-      for (let table = 1; table <= bulk; table++) await session.query(dialect.createBulkTable(table), DDL_TIMEOUT_MS);
-      onProgress(`${bulk} tables for bulk_insert are there`);
+    if (empty.length > 0) await makeEmpty(session, { ...wanted, tables: empty }, DDL_TIMEOUT_MS);
+    if (filled.length === 0) {
+      onProgress(`${empty.length} tables for ${dataset.name} are there`);
       return { seconds: seconds(), rows: 0, rowsPerSecond: 0, method: "none", reused: false };
     }
-    const server = await planLoad(session, spec);
+    const { method, localInfile } = spec.data;
+    const server = await dialect.planLoad(session, { method, localInfile, user: spec.target.user });
     if (server.methodNote !== undefined) onProgress(server.methodNote);
-    const plans = await planTables(session, spec, options, server.chunkRows);
+    const plans = await planTables(session, { ...wanted, tables: filled }, server.limits);
     for (const plan of plans) if (plan.note !== undefined) onProgress(plan.note);
-    const dialect = dialectOf(spec.target.driver);
     for (const { table, action } of plans) {
-      if (action === "recreate") await session.query(`DROP TABLE ${tableName(table)}`, DDL_TIMEOUT_MS);
-      if (action === "create" || action === "recreate")
-        await session.query(dialect.createTable(table, options), DDL_TIMEOUT_MS);
+      if (action === "recreate") await session.query(`DROP TABLE ${table.name}`, DDL_TIMEOUT_MS);
+      if (action === "create" || action === "recreate") await session.query(dialect.createTable(table), DDL_TIMEOUT_MS);
     }
-    const load = (): Promise<number> =>
-      loadAll(
-        spec,
-        plans,
-        new ChunkLoader(spec, server.method, drawKOf(spec), server.maxStatementBytes),
-        server.method,
-        { onProgress, signal },
-      );
+    const load = (): Promise<number> => loadAll(spec, dialect, plans, server, { onProgress, signal });
     const withLocalInfile = server.setLocalInfile === true && plans.some(({ chunks }) => chunks.length > 0);
     const loaded = withLocalInfile ? await allowingLocalInfile(session, spec, load) : await load();
     const changed = plans.filter((plan) => plan.action !== "reuse");
-    if (spec.target.driver === "postgres") await finishPostgres(session, changed, spec.data.tableSize, options.autoInc);
+    for (const { table } of changed) await dialect.finishTable(session, table, DDL_TIMEOUT_MS);
     const loadSeconds = seconds();
-    await settle(spec, onProgress, signal);
+    await settle(spec, filled, onProgress, signal);
     return {
       seconds: loadSeconds,
-      rows: spec.data.tables * spec.data.tableSize,
+      rows: filled.reduce((sum, { rows }) => sum + rows.count, 0),
       rowsPerSecond: loaded / Math.max(0.001, loadSeconds),
       method: changed.length === 0 ? "none" : server.method,
       reused: changed.length === 0,
@@ -103,13 +99,13 @@ async function allowingLocalInfile(session: Session, spec: RunSpec, load: () => 
 /** Drops the spec's tables. Resolves to their names; tables of other shapes are dropped too, as sysbench does. */
 export async function cleanup(spec: RunSpec, { onProgress, signal }: PrepareOptions): Promise<string[]> {
   signal.throwIfAborted();
+  const { tables } = dataOf(spec);
   const session = await openFirst(spec.target);
   const stop = (): void => session.close();
   signal.addEventListener("abort", stop);
   try {
-    const present = await readTables(session, spec.target.driver, 60_000);
-    const count = bulkTables(spec) || spec.data.tables;
-    const names = Array.from({ length: count }, (_, i) => tableName(i + 1)).filter((name) => present.has(name));
+    const present = await readTables(session, dialectOf(spec.target), tables, 60_000);
+    const names = tables.map(({ name }) => name).filter((name) => present.has(name));
     for (const name of names) {
       await session.query(`DROP TABLE IF EXISTS ${name}`, DDL_TIMEOUT_MS);
       onProgress(`${name} dropped`);
@@ -126,56 +122,58 @@ export async function cleanup(spec: RunSpec, { onProgress, signal }: PrepareOpti
 
 async function loadAll(
   spec: RunSpec,
+  dialect: Dialect,
   plans: TablePlan[],
-  loader: ChunkLoader,
-  method: string,
+  server: LoadPlan,
   { onProgress, signal }: PrepareOptions,
 ): Promise<number> {
-  const work = plans.filter((plan) => plan.chunks.length > 0 || plan.index);
+  const work = plans.filter((plan) => plan.chunks.length > 0 || plan.indexes.length > 0);
   if (work.length === 0) return 0;
   const total = work.flatMap((plan) => plan.chunks).reduce((sum, chunk) => sum + chunk.last - chunk.first + 1, 0);
   const workers = new Workers(spec, signal);
+  const loader = new ChunkLoader(spec, server);
   const progress = new LoadProgress(total, onProgress);
   if (total > 0)
     onProgress(
-      `loading ${total.toLocaleString("en")} rows into ${work.length} table${work.length > 1 ? "s" : ""} with ${method} on ${workers.size} connections`,
+      `loading ${total.toLocaleString("en")} rows into ${work.length} table${work.length > 1 ? "s" : ""} with ${server.method} on ${workers.size} connections`,
     );
-  const dialect = dialectOf(spec.target.driver);
-  const makeIndex =
-    (table: number): Job =>
+  const makeIndexes =
+    (table: FilledTable, indexes: readonly Index[]): Job =>
     async (session) => {
-      try {
-        await session.query(dialect.createIndex(table), DDL_TIMEOUT_MS);
-      } catch (error) {
-        // A server goes on with the statement of a session that is gone: an earlier attempt may have made the index.
-        if (!["1061", "42P07"].includes(errorCode(error))) throw error;
+      for (const index of indexes) {
+        try {
+          await session.query(dialect.createIndex(table, index), DDL_TIMEOUT_MS);
+        } catch (error) {
+          // A server goes on with the statement of a session that is gone: an earlier attempt may have made the index.
+          if (!isError("indexThere", errorCode(error))) throw error;
+        }
       }
-      onProgress(
-        `${tableName(table)}: ${spec.data.tableSize.toLocaleString("en")} rows and the index k_${table} are there`,
-      );
+      onProgress(`${table.name}: ${table.rows.count.toLocaleString("en")} rows and ${indexList(indexes)} are there`);
     };
   const loadChunk =
-    (chunk: Chunk): Job =>
+    (table: FilledTable, chunk: Chunk): Job =>
     async (session, attempt) => {
       const rows = chunk.last - chunk.first + 1;
       // After an error the commit may have gone through or not.
-      const there = attempt > 0 && (await rowsThere(session, chunk)) === rows;
+      const there = attempt > 0 && (await rowsThere(session, table, chunk)) === rows;
       try {
-        if (!there) await loader.load(session, chunk);
+        if (!there) await loader.load(session, table, chunk);
       } catch (error) {
-        if (!(error instanceof RowsPresent) || (await rowsThere(session, chunk)) !== rows) throw error;
+        if (!(error instanceof RowsPresent) || (await rowsThere(session, table, chunk)) !== rows) throw error;
       }
       progress.add(rows);
     };
   try {
     await Promise.all(
-      work.map(async ({ table, chunks, index }) => {
-        if (chunks.length === 0) return workers.run(makeIndex(table));
+      work.map(async ({ table, chunks, indexes }) => {
+        if (chunks.length === 0) return workers.run(makeIndexes(table, indexes));
         let left = chunks.length;
-        // The index follows the table's last chunk at once, while its pages are still in memory.
+        // Its indexes follow the table's last chunk at once, while its pages are still in memory.
         await Promise.all(
           chunks.map((chunk) =>
-            workers.run(loadChunk(chunk), () => (--left === 0 && index ? makeIndex(table) : undefined)),
+            workers.run(loadChunk(table, chunk), () =>
+              --left === 0 && indexes.length > 0 ? makeIndexes(table, indexes) : undefined,
+            ),
           ),
         );
       }),
@@ -191,27 +189,12 @@ async function loadAll(
   return total;
 }
 
-async function rowsThere(session: Session, chunk: Chunk): Promise<number> {
+async function rowsThere(session: Session, { name, rows: { ordinal } }: FilledTable, chunk: Chunk): Promise<number> {
   const rows = await session.query(
-    `SELECT COUNT(*) AS n FROM ${tableName(chunk.table)} WHERE id BETWEEN ${chunk.first} AND ${chunk.last}`,
+    `SELECT COUNT(*) AS n FROM ${name} WHERE ${ordinal} BETWEEN ${chunk.first} AND ${chunk.last}`,
     60_000,
   );
   return Number(rows[0]?.["n"] ?? 0);
-}
-
-/**
- * Ids were given, so the sequence behind SERIAL still stands at 1; and the planner should know the tables before a run.
- */
-async function finishPostgres(session: Session, plans: TablePlan[], size: number, autoInc: boolean): Promise<void> {
-  for (const { table } of plans) {
-    const name = tableName(table);
-    if (autoInc && size > 0)
-      await session.query(
-        `SELECT setval(s, ${size}) FROM (SELECT pg_get_serial_sequence('${name}', 'id') AS s) AS sequence WHERE s IS NOT NULL`,
-        60_000,
-      );
-    await session.query(`ANALYZE ${name}`, DDL_TIMEOUT_MS);
-  }
 }
 
 function clear(error: unknown, session: Session, spec: RunSpec): Error {

@@ -7,6 +7,7 @@ import pTimeout from "p-timeout";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import type { Endpoint, Target } from "../contract.ts";
+import { isError } from "../dialects/errors.ts";
 import type { Address as ServerAddress } from "../drivers/address.ts";
 import { shown } from "../drivers/address.ts";
 import { messageOf } from "../drivers/messages.ts";
@@ -31,36 +32,6 @@ export interface Session {
   close(): void;
 }
 
-/** Codes of a server that is gone or not in service; the statement may or may not have taken effect. */
-const TRANSIENT = new Set([
-  "ECONNRESET",
-  "EPIPE",
-  "ETIMEDOUT",
-  "ECONNREFUSED",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "PROTOCOL_CONNECTION_LOST",
-  "PROTOCOL_SEQUENCE_TIMEOUT",
-  // Deadlock, lock wait timeout, unknown command (Galera without a primary component), error during commit, server has
-  // gone away, lost connection
-  "1213",
-  "1205",
-  "1047",
-  "1180",
-  "2006",
-  "2013",
-  // Serialization failure, deadlock, admin shutdown, crash shutdown, cannot connect now, connection failure
-  "40001",
-  "40P01",
-  "57P01",
-  "57P02",
-  "57P03",
-  "08006",
-  "08003",
-]);
-/** No space: table full, disk full, error on write; PostgreSQL's disk_full. */
-const DISK_FULL = new Set(["1114", "1021", "1030", "1026", "53100", "ENOSPC"]);
-
 /** The server's number or SQLSTATE, or the system's code; "" when there is none. */
 export function errorCode(error: unknown): string {
   const { errno, code } = error as { errno?: number; code?: string };
@@ -70,7 +41,10 @@ export function errorCode(error: unknown): string {
 
 export function isTransient(error: unknown): boolean {
   const code = errorCode(error);
-  return TRANSIENT.has(code) || /Connection (terminated|lost|ended)|closed state/i.test((error as Error).message ?? "");
+  return (
+    isError("transient", code) ||
+    /Connection (terminated|lost|ended)|closed state/i.test((error as Error).message ?? "")
+  );
 }
 
 /** One line that says what went wrong and where, without a stack. */
@@ -78,16 +52,16 @@ export function describe(error: unknown, address: Address, target: Pick<Target, 
   const code = errorCode(error);
   const where = shown(address);
   const message = (messageOf(error) || code || String(error)).split("\n", 1)[0]!;
-  if (DISK_FULL.has(code) && (code !== "1030" || /28|space/i.test(message)))
+  if (isError("diskFull", code) && (code !== "1030" || /28|space/i.test(message)))
     return `${where}: no space left for the data (${code}: ${message}); free space or use fewer or smaller tables, then prepare again: what is loaded is kept`;
   const withoutTls = target.tls.mode === "off";
-  if (code === "3159" || (withoutTls && /no encryption|SSL off/.test(message)))
+  if (isError("tlsOnly", code) || (withoutTls && /no encryption|SSL off/.test(message)))
     return `${where}: user "${target.user}" is let in over TLS only; expected --tls require or verify (target.tls.mode) (${code}: ${message})`;
-  if (code === "1045" || code === "28P01" || code === "28000")
+  if (isError("loginRefused", code))
     return `${where}: the server refuses user "${target.user}" with this password (${code}: ${message})`;
-  if (code === "1049" || code === "3D000")
+  if (isError("noDatabase", code))
     return `${where}: there is no database "${target.database}" (${code}): create it first`;
-  if (code === "1044" || code === "42501")
+  if (isError("noRight", code))
     return `${where}: user "${target.user}" lacks a right on database "${target.database}" (${code}: ${message})`;
   if (code === "ECONNREFUSED") return `${where}: nothing listens there (ECONNREFUSED)`;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `${where}: the host name is not known (${code})`;
@@ -103,7 +77,7 @@ export async function openSession(
   address: Endpoint | Address,
   options: SessionOptions = {},
 ): Promise<Session> {
-  return target.driver === "mysql" ? openMysql(target, address, options) : openPostgres(target, address, options);
+  return OPEN[target.driver](target, address, options);
 }
 
 async function openMysql(
@@ -208,3 +182,6 @@ async function within<T>(work: Promise<T>, timeoutMs: number | undefined, end: (
     throw error;
   }
 }
+
+/** By protocol. */
+const OPEN = { mysql: openMysql, postgres: openPostgres } satisfies Record<Target["driver"], unknown>;

@@ -1,9 +1,10 @@
 /** After a load: wait until every observed node has applied it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunSpec } from "../contract.ts";
-import { dialectOf, tableName } from "./dialect.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { dialectOf } from "../dialects/index.ts";
 import { indexProblems, readTables } from "./inspect.ts";
-import { tableOptions } from "./options.ts";
+import type { FilledTable } from "./loader.ts";
 import type { Session } from "./session.ts";
 import { describe, isTransient, openSession } from "./session.ts";
 
@@ -16,10 +17,15 @@ const COUNT_TIMEOUT_MS = 600_000;
 type Node = RunSpec["observe"][number];
 
 /** Rows and indexes of every table on every observed node. Throws one line per node that does not get there. */
-export async function settle(spec: RunSpec, onProgress: (line: string) => void, signal: AbortSignal): Promise<void> {
+export async function settle(
+  spec: RunSpec,
+  tables: readonly FilledTable[],
+  onProgress: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
   if (spec.observe.length === 0) return;
   const started = Date.now();
-  const failures = (await Promise.all(spec.observe.map((node) => settleNode(spec, node, signal)))).filter(
+  const failures = (await Promise.all(spec.observe.map((node) => settleNode(spec, tables, node, signal)))).filter(
     (line) => line !== undefined,
   );
   if (failures.length > 0) throw new Error(failures.join("\n"));
@@ -28,7 +34,13 @@ export async function settle(spec: RunSpec, onProgress: (line: string) => void, 
   );
 }
 
-async function settleNode(spec: RunSpec, node: Node, signal: AbortSignal): Promise<string | undefined> {
+async function settleNode(
+  spec: RunSpec,
+  tables: readonly FilledTable[],
+  node: Node,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const dialect = dialectOf(spec.target);
   const deadline = Date.now() + SETTLE_MS;
   let session: Session | undefined;
   /** A node that takes no session at all is down, not behind: waiting would not help. */
@@ -41,10 +53,10 @@ async function settleNode(spec: RunSpec, node: Node, signal: AbortSignal): Promi
       try {
         if (session === undefined) {
           session = await openSession(spec.target, node);
-          await syncWait(session, spec.target.driver);
+          await dialect.waitForReplication(session);
           answered = true;
         }
-        const missing = await firstMissing(session, spec);
+        const missing = await firstMissing(session, dialect, tables);
         if (missing === undefined) return undefined;
         lacks = missing;
       } catch (error) {
@@ -68,26 +80,20 @@ async function settleNode(spec: RunSpec, node: Node, signal: AbortSignal): Promi
   }
 }
 
-/** On Galera, the session's reads wait from here on until all that was committed before is applied; else nothing. */
-export async function syncWait(session: Session, driver: RunSpec["target"]["driver"]): Promise<void> {
-  if (driver !== "mysql") return;
-  const rows = await session.query("SHOW VARIABLES LIKE 'wsrep_on'", 30_000);
-  if (rows[0]?.["Value"] === "ON") await session.query("SET SESSION wsrep_sync_wait = 1", 30_000);
-}
-
-async function firstMissing(session: Session, spec: RunSpec): Promise<string | undefined> {
-  const options = tableOptions(spec);
-  const dialect = dialectOf(spec.target.driver);
-  const present = await readTables(session, spec.target.driver, 60_000);
-  for (let table = 1; table <= spec.data.tables; table++) {
-    const facts = present.get(tableName(table));
-    if (facts === undefined) return `${tableName(table)} is not there`;
-    const [problem] = indexProblems(table, facts, dialect, options);
+async function firstMissing(
+  session: Session,
+  dialect: Dialect,
+  tables: readonly FilledTable[],
+): Promise<string | undefined> {
+  const present = await readTables(session, dialect, tables, 60_000);
+  for (const table of tables) {
+    const { name } = table;
+    const facts = present.get(name);
+    if (facts === undefined) return `${name} is not there`;
+    const [problem] = indexProblems(table, facts, dialect);
     if (problem !== undefined) return problem;
-    const rows = Number(
-      (await session.query(`SELECT COUNT(*) AS n FROM ${tableName(table)}`, COUNT_TIMEOUT_MS))[0]?.["n"],
-    );
-    if (rows !== spec.data.tableSize) return `${tableName(table)} has ${rows} of ${spec.data.tableSize} rows`;
+    const rows = Number((await session.query(`SELECT COUNT(*) AS n FROM ${name}`, COUNT_TIMEOUT_MS))[0]?.["n"]);
+    if (rows !== table.rows.count) return `${name} has ${rows} of ${table.rows.count} rows`;
   }
   return undefined;
 }

@@ -1,105 +1,130 @@
 /** Decides per table what the load has to do: nothing, the rest, all of it again, or all of it. */
-import type { RunSpec } from "../contract.ts";
+import type { Dialect, TransactionLimits } from "../dialects/dialect.ts";
+import type { Index, Table } from "../workload.ts";
 import type { Chunk } from "./chunks.ts";
-import { cutTable, missingChunks } from "./chunks.ts";
-import { dialectOf, tableName } from "./dialect.ts";
+import { chunkRows, cutTable, missingChunks } from "./chunks.ts";
 import type { TableFacts } from "./inspect.ts";
-import { indexProblems, readTables, wrongShape } from "./inspect.ts";
-import type { TableOptions } from "./options.ts";
+import { indexProblems, missingIndexes, readTables, wrongShape } from "./inspect.ts";
+import type { FilledTable } from "./loader.ts";
 import type { Session } from "./session.ts";
 
 export type TablePlan = {
-  table: number;
+  table: FilledTable;
   /** What happens to the table that is there, if one is. */
   action: "create" | "continue" | "recreate" | "reuse";
   chunks: Chunk[];
-  /** The index on k has to be made after the load. */
-  index: boolean;
+  /** Those that have to be made after the load. */
+  indexes: readonly Index[];
   note?: string;
 };
 
 /** Counting a large table on a cold cache takes its time. */
 const COUNT_TIMEOUT_MS = 1_800_000;
 
-/** Throws when a table of this name is there that is not sysbench's: it may be somebody's data. */
+export interface Wanted<T extends Table = Table> {
+  readonly dialect: Dialect;
+  /** Whose tables they are. */
+  readonly owner: string;
+  readonly tables: readonly T[];
+}
+
+/** Makes those that are not there, without rows. Throws when one of this name is there that is somebody else's. */
+export async function makeEmpty(session: Session, wanted: Wanted, timeoutMs: number): Promise<void> {
+  const { dialect, tables } = wanted;
+  const present = await readTables(session, dialect, tables, 60_000);
+  for (const table of tables) {
+    const facts = present.get(table.name);
+    if (facts === undefined) await session.query(dialect.createTable(table), timeoutMs);
+    else expectOurs(table, facts, wanted);
+  }
+}
+
+/** Throws when a table of this name is there that is somebody else's: it may be data that matter. */
 export async function planTables(
   session: Session,
-  spec: RunSpec,
-  options: TableOptions,
-  chunkRows: number,
+  wanted: Wanted<FilledTable>,
+  limits: TransactionLimits | undefined,
 ): Promise<TablePlan[]> {
-  const present = await readTables(session, spec.target.driver, 60_000);
+  const present = await readTables(session, wanted.dialect, wanted.tables, 60_000);
   const plans: TablePlan[] = [];
-  for (let table = 1; table <= spec.data.tables; table++) {
-    const chunks = cutTable(table, spec.data.tableSize, chunkRows);
-    const facts = present.get(tableName(table));
+  for (const [i, table] of wanted.tables.entries()) {
+    const size = chunkRows(limits, table.rows.bytes);
+    const chunks = cutTable(i + 1, table.rows.count, size);
+    const facts = present.get(table.name);
     plans.push(
       facts === undefined
-        ? { table, action: "create", chunks, index: options.createSecondary }
-        : await planPresent(session, spec, options, table, chunks, chunkRows, facts),
+        ? { table, action: "create", chunks, indexes: table.laterIndexes ?? [] }
+        : await planPresent(session, wanted, table, chunks, size, facts),
     );
   }
   return plans;
 }
 
-async function planPresent(
-  session: Session,
-  spec: RunSpec,
-  options: TableOptions,
-  table: number,
-  chunks: Chunk[],
-  chunkRows: number,
-  facts: TableFacts,
-): Promise<TablePlan> {
-  const name = tableName(table);
-  const dialect = dialectOf(spec.target.driver);
-  const shape = wrongShape(table, facts, dialect);
+function expectOurs(table: Table, facts: TableFacts, { dialect, owner }: Wanted): void {
+  const shape = wrongShape(table, facts, dialect, owner);
   if (shape !== undefined)
     throw new Error(`${shape}: it is left as it is; drop it, or set target.database to another one`);
+}
+
+async function planPresent(
+  session: Session,
+  wanted: Wanted,
+  table: FilledTable,
+  chunks: Chunk[],
+  rowsPerChunk: number,
+  facts: TableFacts,
+): Promise<TablePlan> {
+  const { name, laterIndexes = [] } = table;
+  const { count: size, ordinal } = table.rows;
+  expectOurs(table, facts, wanted);
   const again = (why: string): TablePlan => ({
     table,
     action: "recreate",
     chunks,
-    index: options.createSecondary,
+    indexes: laterIndexes,
     note: `${name}: ${why}: made anew`,
   });
 
-  const problems = indexProblems(table, facts, dialect, options);
-  const onlyIndexMissing =
-    problems.length === 1 && options.createSecondary && problems[0]!.includes(`no index k_${table} `);
-  if (problems.length > 0 && !onlyIndexMissing) return again(problems[0]!.replace(`${name}: `, ""));
+  const problems = indexProblems(table, facts, wanted.dialect);
+  const missing = missingIndexes(table, facts);
+  if (problems.length > missing.length) return again(problems[0]!.replace(`${name}: `, ""));
 
-  const size = spec.data.tableSize;
   const [row] = await session.query(
-    `SELECT COUNT(*) AS n, MIN(id) AS low, MAX(id) AS high FROM ${name}`,
+    `SELECT COUNT(*) AS n, MIN(${ordinal}) AS low, MAX(${ordinal}) AS high FROM ${name}`,
     COUNT_TIMEOUT_MS,
   );
   const rows = Number(row?.["n"] ?? 0);
   const whole = rows === size && (size === 0 || (Number(row?.["low"]) === 1 && Number(row?.["high"]) === size));
   if (whole) {
-    return onlyIndexMissing
+    return missing.length > 0
       ? {
           table,
           action: "continue",
           chunks: [],
-          index: true,
-          note: `${name}: all ${rows} rows are there, only the index k_${table} is made`,
+          indexes: missing,
+          note: `${name}: all ${rows} rows are there, only ${indexList(missing)} ${missing.length > 1 ? "are" : "is"} made`,
         }
-      : { table, action: "reuse", chunks: [], index: false, note: `${name}: reused, ${rows} rows are there` };
+      : { table, action: "reuse", chunks: [], indexes: [], note: `${name}: reused, ${rows} rows are there` };
   }
-  if (rows > size || (!onlyIndexMissing && options.createSecondary))
+  // A load makes them last: rows were changed since.
+  if (rows > size || (missing.length === 0 && laterIndexes.length > 0))
     return again(`it has ${rows} rows, the spec says ${size}`);
   const counted = await session.query(
-    `SELECT FLOOR((id - 1) / ${chunkRows}.0) AS i, COUNT(*) AS n FROM ${name} GROUP BY 1`,
+    `SELECT FLOOR((${ordinal} - 1) / ${rowsPerChunk}.0) AS i, COUNT(*) AS n FROM ${name} GROUP BY 1`,
     COUNT_TIMEOUT_MS,
   );
-  const missing = missingChunks(chunks, new Map(counted.map((r) => [Number(r["i"]), Number(r["n"])])));
-  if (missing === undefined) return again(`it has ${rows} of ${size} rows, not as this load would have left them`);
+  const left = missingChunks(chunks, new Map(counted.map((r) => [Number(r["i"]), Number(r["n"])])));
+  if (left === undefined) return again(`it has ${rows} of ${size} rows, not as this load would have left them`);
   return {
     table,
     action: "continue",
-    chunks: missing,
-    index: options.createSecondary,
+    chunks: left,
+    indexes: missing,
     ...(rows > 0 ? { note: `${name}: half loaded, continued from ${rows} of ${size} rows` } : {}),
   };
+}
+
+/** "the index a", "the indexes a, b". */
+export function indexList(indexes: readonly Index[]): string {
+  return `the ${indexes.length > 1 ? "indexes" : "index"} ${indexes.map(({ name }) => name).join(", ")}`;
 }

@@ -1,12 +1,13 @@
 /** Checks of the data: before a run that it is the spec's, after it that every node has the same. */
 import type { RunResult, RunSpec } from "../contract.ts";
-import { dialectOf, tableName } from "./dialect.ts";
+import { dialectOf } from "../dialects/index.ts";
+import type { RunData } from "../steps.ts";
+import { dataOf } from "../steps.ts";
+import type { Table } from "../workload.ts";
 import { openFirst } from "./endpoint.ts";
 import { indexProblems, readTables, wrongShape } from "./inspect.ts";
-import { bulkTables, tableOptions } from "./options.ts";
 import type { Session } from "./session.ts";
 import { describe, openSession } from "./session.ts";
-import { syncWait } from "./settle.ts";
 
 type VerifyResult = NonNullable<RunResult["verify"]>;
 type VerifyOptions = { onProgress?(line: string): void; signal: AbortSignal; consistency?: boolean };
@@ -24,29 +25,23 @@ export async function verify(
   { onProgress, signal, consistency = false }: VerifyOptions,
 ): Promise<VerifyResult> {
   signal.throwIfAborted();
+  const data = dataOf(spec);
+  const dialect = dialectOf(spec.target);
   const session = await openFirst(spec.target);
   const stop = (): void => session.close();
   signal.addEventListener("abort", stop);
   try {
-    await syncWait(session, spec.target.driver);
-    const problems = await shapeProblems(session, spec);
+    await dialect.waitForReplication(session);
+    const { problems, present } = await lookAtTables(session, spec, data);
     const tables: VerifyResult["tables"] = [];
-    for (const name of await namesThere(session, spec)) {
+    for (const { name, rows: wanted } of present) {
       const rows = Number((await session.query(`SELECT COUNT(*) AS n FROM ${name}`, SCAN_TIMEOUT_MS))[0]?.["n"]);
       tables.push({ table: name, rows });
-      if (!consistency && bulkTables(spec) === 0 && rows !== spec.data.tableSize)
-        problems.push(`${name}: ${rows} rows, the spec says ${spec.data.tableSize}`);
+      if (!consistency && wanted !== undefined && rows !== wanted.count)
+        problems.push(`${name}: ${rows} rows, the spec says ${wanted.count}`);
       onProgress?.(`${name}: ${rows.toLocaleString("en")} rows`);
     }
-    const checksums = consistency
-      ? await compareNodes(
-          spec,
-          tables.map((t) => t.table),
-          problems,
-          onProgress,
-          signal,
-        )
-      : undefined;
+    const checksums = consistency ? await compareNodes(spec, present, problems, onProgress, signal) : undefined;
     return { ok: problems.length === 0, tables, problems, ...(checksums ? { checksums } : {}) };
   } catch (error) {
     if (signal.aborted) throw new Error("verify was stopped");
@@ -65,21 +60,20 @@ export async function verify(
  */
 export async function checkData(spec: RunSpec, { signal }: { signal: AbortSignal }): Promise<string[]> {
   signal.throwIfAborted();
+  const data = dataOf(spec);
   const session = await openFirst(spec.target);
   const stop = (): void => session.close();
   signal.addEventListener("abort", stop);
   try {
-    const problems = await shapeProblems(session, spec);
-    if (bulkTables(spec) > 0) return problems;
-    const size = spec.data.tableSize;
-    for (const name of await namesThere(session, spec)) {
-      const high = Number(
-        (await session.query(`SELECT MAX(id) AS high FROM ${name}`, SCAN_TIMEOUT_MS))[0]?.["high"] ?? 0,
-      );
+    const { problems, present } = await lookAtTables(session, spec, data);
+    for (const { name, rows } of present) {
+      if (rows === undefined) continue;
+      const [found] = await session.query(`SELECT MAX(${rows.ordinal}) AS high FROM ${name}`, SCAN_TIMEOUT_MS);
+      const high = Number(found?.["high"] ?? 0);
       // A run of oltp_delete may have taken the last few ids, so a little less is not a wrong size.
-      if (high > size || high < Math.floor(size * 0.99))
+      if (high > rows.count || high < Math.floor(rows.count * 0.99))
         problems.push(
-          `${name}: its ids go up to ${high}, the spec says ${size} rows: prepare again, or set table_size to what is there`,
+          `${name}: its ids go up to ${high}, the spec says ${rows.count} rows: prepare again, or set table_size to what is there`,
         );
     }
     return problems;
@@ -94,45 +88,40 @@ export async function checkData(spec: RunSpec, { signal }: { signal: AbortSignal
   }
 }
 
-function wantedNames(spec: RunSpec): string[] {
-  return Array.from({ length: bulkTables(spec) || spec.data.tables }, (_, i) => tableName(i + 1));
-}
-
-async function namesThere(session: Session, spec: RunSpec): Promise<string[]> {
-  const present = await readTables(session, spec.target.driver, 60_000);
-  return wantedNames(spec).filter((name) => present.has(name));
-}
-
-async function shapeProblems(session: Session, spec: RunSpec): Promise<string[]> {
-  const present = await readTables(session, spec.target.driver, 60_000);
-  const missing = wantedNames(spec).filter((name) => !present.has(name));
+/** One line per table that is not there or not as described, and those that are there. */
+async function lookAtTables(
+  session: Session,
+  spec: RunSpec,
+  { dataset, tables }: RunData,
+): Promise<{ problems: string[]; present: Table[] }> {
+  const dialect = dialectOf(spec.target);
+  const there = await readTables(session, dialect, tables, 60_000);
+  const missing = tables.filter(({ name }) => !there.has(name)).map(({ name }) => name);
   const problems =
     missing.length === 0
       ? []
       : [
           `${missing.length > 3 ? `${missing.slice(0, 3).join(", ")} and ${missing.length - 3} more tables are` : `${missing.join(", ")} ${missing.length > 1 ? "are" : "is"}`} not there: run prepare first`,
         ];
-  if (bulkTables(spec) > 0) return problems;
-  const dialect = dialectOf(spec.target.driver);
-  const options = tableOptions(spec);
-  for (let table = 1; table <= spec.data.tables; table++) {
-    const facts = present.get(tableName(table));
+  for (const table of tables) {
+    const facts = there.get(table.name);
     if (facts === undefined) continue;
-    const shape = wrongShape(table, facts, dialect);
+    const shape = wrongShape(table, facts, dialect, dataset.name);
     if (shape !== undefined) problems.push(shape);
-    else problems.push(...indexProblems(table, facts, dialect, options));
+    else problems.push(...indexProblems(table, facts, dialect));
   }
-  return problems;
+  return { problems, present: tables.filter(({ name }) => there.has(name)) };
 }
 
 /** By node, by table. A node that can't be asked is a problem too: nothing was compared there. */
 async function compareNodes(
   spec: RunSpec,
-  names: string[],
+  tables: readonly Table[],
   problems: string[],
   onProgress: VerifyOptions["onProgress"],
   signal: AbortSignal,
 ): Promise<Record<string, Record<string, string>>> {
+  const dialect = dialectOf(spec.target);
   const checksums: Record<string, Record<string, string>> = {};
   await Promise.all(
     spec.observe.map(async (node) => {
@@ -141,13 +130,13 @@ async function compareNodes(
       signal.addEventListener("abort", stop);
       try {
         session = await openSession(spec.target, node);
-        await syncWait(session, spec.target.driver);
+        await dialect.waitForReplication(session);
         // The wait happens before a read.
         await session.query("SELECT 1", 60_000);
         const sums: Record<string, string> = {};
-        for (const name of names) sums[name] = await checksum(session, spec.target.driver, name);
+        for (const table of tables) sums[table.name] = await dialect.checksum(session, table, SCAN_TIMEOUT_MS);
         checksums[node.name] = sums;
-        onProgress?.(`${node.name}: checksums of ${names.length} tables taken`);
+        onProgress?.(`${node.name}: checksums of ${tables.length} tables taken`);
       } catch (error) {
         signal.throwIfAborted();
         problems.push(`${node.name}: no checksum: ${describe(error, node, spec.target)}`);
@@ -158,7 +147,7 @@ async function compareNodes(
     }),
   );
   const nodes = spec.observe.map((node) => node.name).filter((name) => checksums[name] !== undefined);
-  for (const name of names) {
+  for (const { name } of tables) {
     const groups = Map.groupBy(nodes, (node) => checksums[node]![name]!);
     if (groups.size > 1)
       problems.push(
@@ -166,15 +155,4 @@ async function compareNodes(
       );
   }
   return checksums;
-}
-
-/**
- * MySQL: CHECKSUM TABLE (a CRC over the rows). PostgreSQL: row count and the sum of 64 bits of each row's MD5:
- * independent of order.
- */
-async function checksum(session: Session, driver: RunSpec["target"]["driver"], name: string): Promise<string> {
-  if (driver === "mysql")
-    return String((await session.query(`CHECKSUM TABLE ${name}`, SCAN_TIMEOUT_MS))[0]?.["Checksum"] ?? "");
-  const sql = `SELECT COUNT(*) || ':' || COALESCE(SUM(('x' || substr(md5(id || ',' || k || ',' || c || ',' || pad), 1, 16))::bit(64)::bigint), 0) AS sum FROM ${name}`;
-  return String((await session.query(sql, SCAN_TIMEOUT_MS))[0]?.["sum"] ?? "");
 }

@@ -1,38 +1,45 @@
 /** The OLTP workloads of sysbench 1.0.20: which statements an event is made of. */
 import type { Actor, Plan } from "../engine/plan.ts";
 import { fillDigitGroups, uniqueNumber } from "../engine/random.ts";
-import type { Context } from "./statements.ts";
+import type { Workload } from "../workload.ts";
+import { stepOptions } from "./options.ts";
 import {
   C_LENGTH,
   checks,
+  contextOf,
   DELETE,
   DISTINCT_RANGE,
+  expectRows,
   OpList,
   ORDER_RANGE,
   PAD_LENGTH,
   SIMPLE_RANGE,
   SUM_RANGE,
 } from "./statements.ts";
-
-export interface Workload {
-  readonly description: string;
-  plan(context: Context): Plan;
-}
+import { sbtest } from "./tables.ts";
 
 interface Shape {
   /** Frame the event with BEGIN and COMMIT, unless skip_trx is set. */
   transaction?: boolean;
   readOnly?: boolean;
+  /** It works on empty tables too. */
+  fills?: boolean;
 }
 
 function declare(
+  name: string,
   description: string,
-  { transaction = false, readOnly = false }: Shape,
+  { transaction = false, readOnly = false, fills = false }: Shape,
   fill: (list: OpList) => void,
-): Workload {
+): Workload<typeof stepOptions> {
   return {
+    name,
     description,
-    plan(context) {
+    options: stepOptions,
+    dataset: sbtest,
+    plan(given): Plan {
+      const context = contextOf(given);
+      if (!fills) expectRows(context, name);
       const list = new OpList(context);
       const framed = transaction && !context.options.skip_trx;
       if (framed) list.control("BEGIN");
@@ -60,18 +67,21 @@ function writes(list: OpList): void {
   list.deleteInserts(options.delete_inserts);
 }
 
-export const oltp = {
-  oltp_read_only: declare(
+export const oltp = [
+  declare(
+    "oltp_read_only",
     "Point and range SELECTs in a transaction (14 reads, BEGIN, COMMIT)",
     { transaction: true, readOnly: true },
     reads,
   ),
-  oltp_write_only: declare(
+  declare(
+    "oltp_write_only",
     "Updates, a DELETE and an INSERT in a transaction (4 writes, BEGIN, COMMIT)",
     { transaction: true },
     writes,
   ),
-  oltp_read_write: declare(
+  declare(
+    "oltp_read_write",
     "The reads of oltp_read_only and the writes of oltp_write_only in one transaction",
     { transaction: true },
     (list) => {
@@ -79,22 +89,22 @@ export const oltp = {
       writes(list);
     },
   ),
-  oltp_point_select: declare("One SELECT by primary key", { readOnly: true }, (list) => list.points(1)),
-  oltp_update_index: declare("UPDATE of the indexed column k", {}, (list) =>
+  declare("oltp_point_select", "One SELECT by primary key", { readOnly: true }, (list) => list.points(1)),
+  declare("oltp_update_index", "UPDATE of the indexed column k", {}, (list) =>
     list.indexUpdates(list.context.options.index_updates),
   ),
-  oltp_update_non_index: declare("UPDATE of the column c, which has no index", {}, (list) =>
+  declare("oltp_update_non_index", "UPDATE of the column c, which has no index", {}, (list) =>
     list.nonIndexUpdates(list.context.options.non_index_updates),
   ),
-  oltp_delete: declare("One DELETE by primary key; the table gets emptier", {}, (list) => {
+  declare("oltp_delete", "One DELETE by primary key; the table gets emptier", {}, (list) => {
     const { draw, tableSize } = list.context;
     list.group(DELETE, 1, (actor, statement) => {
       actor.expected = -1;
       statement.setInt(0, draw(actor.random, 1, tableSize));
     });
   }),
-  oltp_insert: declare("One INSERT, sent as text", {}, insert),
-} satisfies Record<string, Workload>;
+  declare("oltp_insert", "One INSERT, sent as text", { fills: true }, insert),
+] satisfies Workload[];
 
 /**
  * MySQL: id 0 asks for the next AUTO_INCREMENT value; PostgreSQL: the id is left out. Without auto_inc the ids are
@@ -102,7 +112,8 @@ export const oltp = {
  * sequence.
  */
 function insert(list: OpList): void {
-  const { tables, tableSize, draw, autoInc, dialect, sessions, seed, window } = list.context;
+  const { tables, tableSize, draw, options, dialect, sessions, seed, window } = list.context;
+  const { auto_inc: autoInc } = options;
   const from = window.index * Math.floor(2 ** 32 / window.count);
   const c = Buffer.alloc(C_LENGTH);
   const pad = Buffer.alloc(PAD_LENGTH);

@@ -2,9 +2,12 @@
 import type { Value } from "../drivers/driver.ts";
 import type { Plan } from "../engine/plan.ts";
 import type { Random } from "../engine/random.ts";
-import type { Workload } from "./oltp.ts";
+import type { PlanContext, Workload } from "../workload.ts";
+import type { StepOptions } from "./options.ts";
+import { stepOptions } from "./options.ts";
 import type { Context } from "./statements.ts";
-import { checks, OpList, randomPoints, randomRanges } from "./statements.ts";
+import { checks, contextOf, expectRows, OpList, randomPoints, randomRanges } from "./statements.ts";
+import { bulk, sbtest } from "./tables.ts";
 
 /**
  * sysbench gives each thread its own part of the table: values are drawn from [part * id, part * (id + 1)], truncated.
@@ -15,20 +18,25 @@ function ownPart(context: Context): (random: Random, id: number) => number {
   return (random, id) => draw(random, Math.floor(part * id), Math.floor(part * id + part));
 }
 
-function single(_context: Context, list: OpList): Plan {
+function single(list: OpList): Plan {
   return { templates: list.templates, tables: 1, ops: list.ops, transaction: false, readOnly: true };
 }
 
 /** Only sbtest1 is read, whatever the number of tables (sysbench refuses more than one). */
-function onFirstTable(context: Context): OpList {
-  return new OpList({ ...context, tables: 1 });
+function onFirstTable(context: PlanContext<StepOptions>, workload: string): OpList {
+  const whole = contextOf({ ...context, tables: 1 });
+  expectRows(whole, workload);
+  return new OpList(whole);
 }
 
-const selectRandomPoints: Workload = {
+const selectRandomPoints: Workload<typeof stepOptions> = {
+  name: "select_random_points",
+  options: stepOptions,
+  dataset: sbtest,
   description: "One SELECT of whole rows with k IN (10 values); sbtest1 only",
   plan(context) {
-    const list = onFirstTable(context);
-    const value = ownPart(context);
+    const list = onFirstTable(context, this.name);
+    const value = ownPart(list.context);
     const count = context.options.random_points;
     list.group(
       randomPoints(count),
@@ -39,15 +47,18 @@ const selectRandomPoints: Workload = {
       },
       checks.wholeRows,
     );
-    return single(context, list);
+    return single(list);
   },
 };
 
-const selectRandomRanges: Workload = {
+const selectRandomRanges: Workload<typeof stepOptions> = {
+  name: "select_random_ranges",
+  options: stepOptions,
+  dataset: sbtest,
   description: "One SELECT count(k) over 10 ranges of k; sbtest1 only",
   plan(context) {
-    const list = onFirstTable(context);
-    const value = ownPart(context);
+    const list = onFirstTable(context, this.name);
+    const value = ownPart(list.context);
     const { number_of_ranges: count, delta } = context.options;
     list.group(
       randomRanges(count),
@@ -62,7 +73,7 @@ const selectRandomRanges: Workload = {
       },
       (rows: Value[][]) => checks.number(rows),
     );
-    return single(context, list);
+    return single(list);
   },
 };
 
@@ -89,7 +100,10 @@ export function rowsThatFit(first: number, bytes = BULK_BYTES): number {
  * fill 512 KiB go out as one INSERT; there each counts when it is buffered, here when the server has taken it. So the
  * events per second are rows per second, and the latency is that of an INSERT.
  */
-const bulkInsert: Workload = {
+const bulkInsert: Workload<typeof stepOptions> = {
+  name: "bulk_insert",
+  options: stepOptions,
+  dataset: bulk,
   description:
     "Multi-row INSERTs of 512 KiB into a table per session; an event is one row, latencies are those of INSERTs",
   plan() {
@@ -120,8 +134,4 @@ const bulkInsert: Workload = {
   },
 };
 
-export const others = {
-  select_random_points: selectRandomPoints,
-  select_random_ranges: selectRandomRanges,
-  bulk_insert: bulkInsert,
-} satisfies Record<string, Workload>;
+export const others: readonly Workload[] = [selectRandomPoints, selectRandomRanges, bulkInsert];

@@ -3,11 +3,27 @@
  * them.
  */
 import type { ParamType, StatementKind, StatementSpec, Value } from "../drivers/driver.ts";
-import type { Actor, Op, PlanContext, Template } from "../engine/plan.ts";
+import type { Draw } from "../engine/distributions.ts";
+import { distribution } from "../engine/distributions.ts";
+import type { Actor, Op, Template } from "../engine/plan.ts";
 import { fillDigitGroups } from "../engine/random.ts";
-import type { WorkloadOptions } from "./options.ts";
+import type { PlanContext } from "../workload.ts";
+import type { StepOptions } from "./options.ts";
 
-export type Context = PlanContext<WorkloadOptions>;
+export interface Context extends PlanContext<StepOptions> {
+  /** Draws an id in [a, b] by the step's distribution. */
+  readonly draw: Draw;
+}
+
+export const contextOf = (context: PlanContext<StepOptions>): Context => ({
+  ...context,
+  draw: distribution(context.options),
+});
+
+/** Throws when the statements need rows and the tables have none. */
+export function expectRows({ tableSize }: Context, workload: string): void {
+  if (tableSize < 1) throw new Error(`data.tableSize: ${tableSize}; expected at least 1 for ${workload}`);
+}
 
 const INT: ParamType = { type: "int" };
 /** Ten groups of 11 digits, and five: what sysbench writes into c CHAR(120) and pad CHAR(60). */

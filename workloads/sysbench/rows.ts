@@ -3,6 +3,7 @@
  * c = 10 groups of 11 random digits joined by '-', pad = 5 such groups.
  */
 import type { Random } from "../engine/random.ts";
+import type { RowFormat } from "../workload.ts";
 
 /** Three ASCII digits for each of 0..999. */
 const THREE = new Uint8Array(3000);
@@ -19,9 +20,6 @@ const FIVE_DIGITS = 1e5 / 2 ** 32;
 
 /** Most bytes that one row takes in either format: 2 x 10 digits, 119, 59, and quotes, commas and brackets. */
 export const ROW_BYTES = 216;
-
-/** text: tab-separated, as LOAD DATA and COPY read it by default. values: `(id,k,'c','pad'),` for INSERT. */
-export type RowFormat = "text" | "values";
 
 /** Writes rows first..last (ids) at the start of `buffer`; returns the bytes written. */
 export function writeRows(

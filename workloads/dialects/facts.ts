@@ -1,7 +1,8 @@
-/** One sample, or the variables, over one session. */
+/** One sample of counters and states, or the variables, over one session. */
+
+import type { Values } from "../facts/names.ts";
+import { MYSQL_STATUS, MYSQL_VARIABLES, POSTGRES_SETTINGS } from "../facts/names.ts";
 import type { Session } from "../prepare/session.ts";
-import type { Values } from "./delta.ts";
-import { MYSQL_STATUS, MYSQL_VARIABLES, POSTGRES_SETTINGS } from "./names.ts";
 
 const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
 const STATUS = `SHOW GLOBAL STATUS WHERE Variable_name IN (${quoted(MYSQL_STATUS.flatMap((group) => group.names))})`;
@@ -19,9 +20,6 @@ const POSTGRES_VIEWS = [
 /** Identities and times, not measurements. */
 const POSTGRES_SKIPPED = new Set(["datid", "datname", "stats_reset", "checksum_last_failure"]);
 
-/** Which of the views a server has, found out with its first sample. */
-export type PostgresViews = { sql: string[] | undefined };
-
 export async function sampleMysql(session: Session, timeoutMs: number): Promise<Values> {
   const values: Values = {};
   for (const row of await session.query(STATUS, timeoutMs))
@@ -35,10 +33,24 @@ export async function variablesMysql(session: Session, timeoutMs: number): Promi
   );
 }
 
-export async function samplePostgres(session: Session, timeoutMs: number, views: PostgresViews): Promise<Values> {
+/** Which of the views a server has is found out with its first sample. */
+export function samplerPostgres(): (session: Session, timeoutMs: number) => Promise<Values> {
+  let views: readonly string[] | undefined;
+  return async (session, timeoutMs) => {
+    const { values, known } = await samplePostgres(session, timeoutMs, views ?? POSTGRES_VIEWS);
+    views ??= known;
+    return values;
+  };
+}
+
+async function samplePostgres(
+  session: Session,
+  timeoutMs: number,
+  views: readonly string[],
+): Promise<{ values: Values; known: string[] }> {
   const values: Values = {};
   const known: string[] = [];
-  for (const sql of views.sql ?? POSTGRES_VIEWS) {
+  for (const sql of views) {
     try {
       const rows = await session.query(sql, timeoutMs);
       for (const [name, value] of Object.entries(rows[0] ?? {})) {
@@ -51,8 +63,7 @@ export async function samplePostgres(session: Session, timeoutMs: number, views:
       if (!["42P01", "42703", "42883", "0A000"].includes((error as { code?: string }).code ?? "")) throw error;
     }
   }
-  views.sql ??= known;
-  return values;
+  return { values, known };
 }
 
 export async function variablesPostgres(session: Session, timeoutMs: number): Promise<Record<string, string>> {
