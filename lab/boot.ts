@@ -1,9 +1,12 @@
 /** Starting and ending the container of a node. */
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { names } from "./addresses.ts";
 import { groupProcesses, killGroup, type Limits, makeGroups, removeGroups } from "./cgroups.ts";
+import { archiveOf } from "./package-archive.ts";
 import { processesMounting, processesNamed, processState, signal } from "./processes.ts";
+import { ARCHIVE_PATH } from "./recipe.ts";
 import { paths } from "./registry.ts";
 import { LabError, poll, startDetached } from "./run.ts";
 
@@ -66,6 +69,7 @@ export async function launch(lab: string, node: string, image: string, limits: L
       // A namespace given by path is not taken as private: without this a node could not make its WireGuard interface.
       "--capability=CAP_NET_ADMIN",
       "--bind=/dev/net/tun",
+      ...(existsSync(archiveOf(image)) ? [`--bind-ro=${archiveOf(image)}:${ARCHIVE_PATH}`] : []),
       "--resolv-conf=off",
       "--timezone=off",
       "--link-journal=no",

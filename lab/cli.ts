@@ -72,6 +72,9 @@ const release = () =>
     })
     .default(12);
 
+const bare = () =>
+  new Option("--bare", "the one that is as a cloud's image comes, with an archive of packages beside it");
+
 const program = new Command("lab").description(
   "Debian nodes on this machine, in sites joined by emulated wide-area links. Needs root.",
 );
@@ -91,15 +94,17 @@ image
   .command("build")
   .description("build it, unless it is there")
   .addOption(release())
-  .action(async (o: { debian: Debian }) => {
+  .addOption(bare())
+  .action(async (o: { debian: Debian; bare?: true }) => {
     await requireMachine();
-    print(await buildImage(o.debian));
+    print(await buildImage(o.debian, o.bare ?? false));
   });
 image
   .command("path")
   .description("print its directory")
   .addOption(release())
-  .action((o: { debian: Debian }) => void process.stdout.write(`${imageRoot(o.debian)}\n`));
+  .addOption(bare())
+  .action((o: { debian: Debian; bare?: true }) => void process.stdout.write(`${imageRoot(o.debian, o.bare)}\n`));
 image
   .command("prune")
   .description("remove the images of other versions that no node runs on")
@@ -129,7 +134,7 @@ const nodes = program.command("node").description("nodes");
 nodes
   .command("create")
   .description(
-    'make a node and wait until sshd answers (and cloud-init is done, when there is user data); stdin: {"lab", "site", "name", "authorizedKeys": [], "userData"?, "hostKeyPrivate"?, "labels"?: {project, stack, run, owner, expires}, "cpus"?, "memoryMb"?, "debian"?: 12, "timeoutSeconds"?: 60}',
+    'make a node and wait until sshd answers (and cloud-init is done, when there is user data); stdin: {"lab", "site", "name", "authorizedKeys": [], "userData"?, "hostKeyPrivate"?, "labels"?: {project, stack, run, owner, expires}, "cpus"?, "memoryMb"?, "debian"?: 12, "bare"?: {"user"}, "timeoutSeconds"?: 60}',
   )
   .action(async () => print(await createNode(await readInput(nodeRequest, "node"))));
 nodes

@@ -19,13 +19,23 @@ export function diskFiles(
   keys: { private: string; public: string },
   machineId: string,
 ): DiskFile[] {
-  const { name } = request;
+  const { name, bare } = request;
   const files: DiskFile[] = [
     { path: "etc/hostname", text: `${name}\n` },
     { path: "etc/hosts", text: `127.0.0.1 localhost\n${address} ${name}\n` },
     { path: "etc/machine-id", text: `${machineId}\n`, mode: 0o444 },
-    { path: "etc/ssh/ssh_host_ed25519_key", text: keys.private, mode: 0o600 },
-    { path: "etc/ssh/ssh_host_ed25519_key.pub", text: `${keys.public}\n` },
+    // A cloud's image has none: cloud-init makes them, of all types.
+    ...(bare
+      ? [
+          {
+            path: "etc/cloud/cloud.cfg.d/01_debian_cloud.cfg",
+            text: `system_info: {default_user: {name: ${bare.user}, gecos: Debian, lock_passwd: true, sudo: ["ALL=(ALL) NOPASSWD:ALL"], shell: /bin/bash}}\n`,
+          },
+        ]
+      : [
+          { path: "etc/ssh/ssh_host_ed25519_key", text: keys.private, mode: 0o600 },
+          { path: "etc/ssh/ssh_host_ed25519_key.pub", text: `${keys.public}\n` },
+        ]),
     {
       path: "root/.ssh/authorized_keys",
       text: request.authorizedKeys.map((key) => `${key.trim()}\n`).join(""),

@@ -5,21 +5,53 @@ import { dirname, join } from "node:path";
 import { cacheBase } from "./cache.ts";
 import { withLock } from "./lock.ts";
 import { type Debian, machineAptOptions, machineSources, SUITES } from "./mirror.ts";
-import { DISABLED_UNITS, DPKG_OPTIONS, FILES, MASKED_UNITS, packagesOf } from "./recipe.ts";
+import { archiveOf, makeArchive } from "./package-archive.ts";
+import {
+  ARCHIVE_PACKAGES,
+  BARE_FILES,
+  BARE_MASKED_UNITS,
+  BARE_PACKAGES,
+  DISABLED_UNITS,
+  DPKG_OPTIONS,
+  FILES,
+  MASKED_UNITS,
+  packagesOf,
+} from "./recipe.ts";
 import { listDirectory, listLabs, listNodes, readNode, removeDirectory } from "./registry.ts";
 import { LabError, progress, run, tryRun } from "./run.ts";
 
 const BUILD_LIMIT_MS = 20 * 60_000;
 
+/** `bare`: as a cloud's image, beside an archive of what its nodes may install; else with all that a stack needs. */
+export interface Variant {
+  debian: Debian;
+  bare: boolean;
+}
+
+interface Recipe {
+  packages: string[];
+  disabled: string[];
+  masked: string[];
+  files: Record<string, string>;
+  archive: string[];
+}
+
+const recipeOf = ({ debian, bare }: Variant): Recipe =>
+  bare
+    ? { packages: BARE_PACKAGES, disabled: [], masked: BARE_MASKED_UNITS, files: BARE_FILES, archive: ARCHIVE_PACKAGES }
+    : { packages: packagesOf(debian), disabled: DISABLED_UNITS, masked: MASKED_UNITS, files: FILES, archive: [] };
+
 /** Directory of the image of the present recipe, whether it is there or not. */
-export function imageRoot(debian: Debian): string {
+export function imageRoot(debian: Debian, bare = false): string {
+  const { packages, disabled, masked, files, archive } = recipeOf({ debian, bare });
   const recipe = JSON.stringify([
     SUITES[debian],
-    packagesOf(debian),
+    packages,
     DPKG_OPTIONS,
-    DISABLED_UNITS,
-    MASKED_UNITS,
-    FILES,
+    disabled,
+    masked,
+    files,
+    ...(bare ? [archive] : []),
   ]);
   return join(cacheBase(), "images", createHash("sha256").update(recipe).digest("hex").slice(0, 12), "root");
 }
@@ -52,20 +84,24 @@ export async function closedPath(root: string): Promise<string | undefined> {
  * The image of a release other than the default is built when it is first asked for.
  * @throws LabError when the default one has not been built, or can't be used.
  */
-export async function requireImage(debian: Debian): Promise<string> {
-  const root = imageRoot(debian);
+export async function requireImage(debian: Debian, bare = false): Promise<string> {
+  const root = imageRoot(debian, bare);
   const closed = await closedPath(root);
   if (closed === undefined && (await exists(root))) return root;
-  if (debian !== 12) return (await buildImage(debian)).path;
+  if (debian !== 12 || bare) return (await buildImage(debian, bare)).path;
   if (closed !== undefined)
     throw new LabError(`the node image can't be used: ${closed}; \`lab image build\` builds it anew (about a minute)`);
   throw new LabError("the node image has not been built yet; `lab image build` builds it (about a minute)");
 }
 
 /** Builds the image unless it is there; one builder at a time. @returns its root directory. */
-export async function buildImage(debian: Debian = 12): Promise<{ path: string; built: boolean; seconds: number }> {
+export async function buildImage(
+  debian: Debian = 12,
+  bare = false,
+): Promise<{ path: string; built: boolean; seconds: number }> {
   const started = Date.now();
-  const root = imageRoot(debian);
+  const recipe = recipeOf({ debian, bare });
+  const root = imageRoot(debian, bare);
   const base = dirname(root);
   const usable = async () => (await exists(root)) && (await closedPath(root)) === undefined;
   const built =
@@ -79,8 +115,9 @@ export async function buildImage(debian: Debian = 12): Promise<{ path: string; b
       for (const entry of await readdir(base)) await rm(join(base, entry), { recursive: true, force: true });
       const partial = join(base, "partial");
       try {
-        await bootstrap(partial, debian);
-        await customize(partial);
+        await bootstrap(partial, debian, recipe.packages);
+        await customize(partial, recipe);
+        if (recipe.archive.length > 0) await makeArchive(archiveOf(root), partial, debian, recipe.archive);
       } catch (error) {
         await rm(partial, { recursive: true, force: true });
         throw error;
@@ -98,7 +135,9 @@ export async function buildImage(debian: Debian = 12): Promise<{ path: string; b
 /** Removes the images of other recipes, except those that some node runs on. @returns what was removed. */
 export async function pruneImages(): Promise<string[]> {
   const images = dirname(dirname(imageRoot(12)));
-  const kept = new Set([dirname(imageRoot(12)), dirname(imageRoot(13))]);
+  const kept = new Set(
+    ([12, 13] as const).flatMap((debian) => [false, true].map((bare) => dirname(imageRoot(debian, bare)))),
+  );
   for (const lab of await listLabs())
     for (const node of await listNodes(lab)) kept.add(dirname((await readNode(lab, node))?.image ?? ""));
   const removed = (await listDirectory(images)).map((entry) => join(images, entry)).filter((path) => !kept.has(path));
@@ -122,8 +161,7 @@ const BOUND_TO_PARENT = [
   "--",
 ];
 
-async function bootstrap(target: string, debian: Debian): Promise<void> {
-  const packages = packagesOf(debian);
+async function bootstrap(target: string, debian: Debian, packages: string[]): Promise<void> {
   progress(`node image: Debian ${SUITES[debian]} with ${packages.length} packages and what they need`);
   const options = ['APT::Install-Recommends "false"', ...(await machineAptOptions())];
   const result = await tryRun(
@@ -155,16 +193,17 @@ async function bootstrap(target: string, debian: Debian): Promise<void> {
   }
 }
 
-async function customize(root: string): Promise<void> {
+async function customize(root: string, { files, disabled, masked }: Recipe): Promise<void> {
   progress("node image: settings");
-  for (const [path, text] of Object.entries(FILES)) {
+  for (const [path, text] of Object.entries(files)) {
     await rm(join(root, path), { force: true });
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text, { mode: 0o644 });
     await chmod(join(root, path), 0o644);
   }
-  await run("systemctl", [`--root=${root}`, "disable", "-q", ...(await present(root, DISABLED_UNITS))]);
-  for (const unit of MASKED_UNITS) {
+  const there = await present(root, disabled);
+  if (there.length > 0) await run("systemctl", [`--root=${root}`, "disable", "-q", ...there]);
+  for (const unit of masked) {
     await rm(join(root, "etc/systemd/system", unit), { recursive: true, force: true });
     await symlink("/dev/null", join(root, "etc/systemd/system", unit));
   }

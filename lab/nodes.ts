@@ -47,7 +47,7 @@ const findSite = (lab: Lab, name: string) => {
 
 /** Creates the node, or returns the one that is there (booted again if it was down). */
 export async function createNode(request: NodeRequest): Promise<NodeResult> {
-  const image = await requireImage(request.debian);
+  const image = await requireImage(request.debian, request.bare !== undefined);
   return withNodeLock(request.lab, request.name, async () => {
     const timeoutMs = request.timeoutSeconds * 1000;
     const existing = await readNode(request.lab, request.name);

@@ -62,6 +62,49 @@ const IN_DEBIAN_13: Record<string, string> = {
 export const packagesOf = (debian: Debian): string[] =>
   debian === 12 ? PACKAGES : PACKAGES.map((name) => IN_DEBIAN_13[name] ?? name);
 
+/**
+ * As little as a cloud's image of Debian has. Everything that a stack needs beyond it has to be installed by the stack.
+ */
+export const BARE_PACKAGES = [
+  "systemd",
+  "systemd-sysv",
+  "dbus",
+  "openssh-server",
+  "sudo",
+  "procps",
+  "ca-certificates",
+  "cloud-init",
+  "python3",
+  "iproute2",
+  "apt-utils",
+  "unattended-upgrades",
+];
+
+/** What bare nodes can install, with all that it needs: nodes reach no package archive but this one. */
+export const ARCHIVE_PACKAGES = [
+  "iputils-ping",
+  "iperf3",
+  "wireguard-tools",
+  "wireguard-go",
+  "curl",
+  "gnupg",
+  "apt-transport-https",
+  "socat",
+  "mariadb-server",
+  "galera-4",
+  "mariadb-backup",
+  "rsync",
+  "postgresql",
+  "haproxy",
+  "xfsprogs",
+  "zstd",
+  "xz-utils",
+  "libatomic1",
+];
+
+/** Where bare nodes see the archive. */
+export const ARCHIVE_PATH = "/srv/package-archive";
+
 /** Left out of every package: nobody reads manuals on a node. */
 export const DPKG_OPTIONS = [
   "force-unsafe-io",
@@ -108,6 +151,55 @@ export const MASKED_UNITS = [
   "systemd-pcrphase-sysinit.service",
   "modprobe@.service",
 ];
+
+/** In a bare node the distribution's timers run as in a cloud's. */
+export const BARE_MASKED_UNITS = MASKED_UNITS.filter((unit) => !unit.startsWith("apt-daily"));
+
+/** How long the first apt-daily of a bare node holds apt's and dpkg's locks, s. */
+const HOLD_SECONDS = 40;
+
+/**
+ * Files of a bare image. Its apt-daily is a stand-in: what the real one does with a slow archive - holding apt's locks for
+ * minutes after the first boot, and going on when it is told to stop - it does at every boot and for a known time.
+ */
+export const BARE_FILES: Record<string, string> = {
+  "etc/apt/sources.list": `deb [trusted=yes] file:${ARCHIVE_PATH} ./\n`,
+  "etc/systemd/system/apt-daily.timer.d/10-lab.conf": `[Timer]
+OnCalendar=
+OnBootSec=1s
+RandomizedDelaySec=0
+AccuracySec=1s
+Persistent=false
+`,
+  "etc/systemd/system/apt-daily.service.d/10-lab.conf": `[Service]
+ExecStartPre=
+ExecStart=
+ExecStart=/usr/bin/python3 /usr/local/lib/hold-apt-locks
+KillMode=process
+TimeoutStopSec=900
+`,
+  "usr/local/lib/hold-apt-locks": `import fcntl, os, signal, time
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.makedirs("/var/lib/apt/lists", exist_ok=True)
+held = []
+for path in ("/var/lib/apt/lists/lock", "/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock"):
+    held.append(open(path, "w"))
+    fcntl.lockf(held[-1], fcntl.LOCK_EX)
+time.sleep(${HOLD_SECONDS})
+`,
+  "etc/systemd/journald.conf.d/10-lab.conf": "[Journal]\nStorage=volatile\nRuntimeMaxUse=16M\nForwardToConsole=no\n",
+  "etc/systemd/system.conf.d/10-lab.conf": "[Manager]\nDefaultTimeoutStopSec=20s\nStatusUnitFormat=name\n",
+  "etc/cloud/cloud.cfg.d/90-lab.cfg": `datasource_list: [NoCloud]
+network: {config: disabled}
+# The locales package is not there, and C.UTF-8 needs none.
+locale: C.UTF-8
+`,
+  "etc/default/locale": "LANG=C.UTF-8\n",
+  // No name server: look-ups fail at once instead of waiting.
+  "etc/resolv.conf": "",
+  "etc/fstab": "",
+};
 
 /** Files of the image, by path. */
 export const FILES: Record<string, string> = {

@@ -74,23 +74,38 @@ const limits = {
   memoryMb: z.number().int().min(64).optional(),
 };
 
-export const nodeRequest = z.strictObject({
-  lab: labName,
-  site: siteName,
-  name: nodeName,
-  /** Keys that may log in as root. */
-  authorizedKeys: z.array(publicKey).default([]),
-  /** cloud-init user data; given, cloud-init runs in the node and the create waits for it. */
-  userData: z.string().max(1_000_000).optional(),
-  /** An ed25519 host key in OpenSSH's private key format; absent: one is made. */
-  hostKeyPrivate: z.string().optional(),
-  labels,
-  ...limits,
-  /** The release that the node runs; the image of another one than 12 is built when it is first asked for. */
-  debian: z.union([z.literal(12), z.literal(13)]).default(12),
-  /** How long to wait for sshd (and cloud-init), s. */
-  timeoutSeconds: z.number().min(1).max(1_800).default(60),
+const bareNode = z.strictObject({
+  /** The image's own user, whom cloud-init makes where user data names none. */
+  user: z.string().regex(/^[a-z_][a-z0-9_-]{0,31}$/, "a Linux user name"),
 });
+
+export const nodeRequest = z
+  .strictObject({
+    lab: labName,
+    site: siteName,
+    name: nodeName,
+    /** Keys that may log in as root. */
+    authorizedKeys: z.array(publicKey).default([]),
+    /** cloud-init user data; given, cloud-init runs in the node and the create waits for it. */
+    userData: z.string().max(1_000_000).optional(),
+    /** An ed25519 host key in OpenSSH's private key format; absent: one is made. */
+    hostKeyPrivate: z.string().optional(),
+    labels,
+    ...limits,
+    /** The release that the node runs; the image of another one than 12 is built when it is first asked for. */
+    debian: z.union([z.literal(12), z.literal(13)]).default(12),
+    /**
+     * As a cloud's image comes: nothing installed that a stack needs, host keys of three types from the first boot, and the
+     * distribution's own package work at boot. Packages come from an archive beside the image. Needs user data.
+     */
+    bare: bareNode.optional(),
+    /** How long to wait for sshd (and cloud-init), s. */
+    timeoutSeconds: z.number().min(1).max(1_800).default(60),
+  })
+  .refine((request) => request.bare === undefined || request.userData !== undefined, {
+    path: ["bare"],
+    message: "a bare node needs userData: without it nobody makes its host keys and lets anybody in",
+  });
 export const labelRequest = z.strictObject({ lab: labName, labels });
 /** Absent: no limit. */
 export const limitRequest = z.strictObject({ lab: labName, nodes: z.record(nodeName, z.strictObject(limits)) });

@@ -241,6 +241,7 @@ async function boot(name: string, given: Inputs, { log }: Call): Promise<{ addre
     name,
     labels,
     timeoutSeconds: 180,
+    ...(process.env["MESHBENCH_STANDIN_BARE"] ? { bare: { user: "admin" } } : {}),
     ...(given.userData === undefined ? {} : { userData: given.userData }),
   });
   if (oneNamed(name, "MESHBENCH_STANDIN_SILENT")) await lab(["node", "kill", "--lab", labName(), "--name", name], log);

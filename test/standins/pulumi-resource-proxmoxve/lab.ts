@@ -58,7 +58,13 @@ export async function startMachine(machine: Machine): Promise<string> {
         site: machine.site,
         name: machine.name,
         timeoutSeconds: 240,
-        ...(machine.user === undefined ? { authorizedKeys: machine.publicKeys } : { userData: userData(machine) }),
+        ...(machine.user === undefined
+          ? { authorizedKeys: machine.publicKeys }
+          : {
+              userData: userData(machine),
+              // The image's own user is debian; the guest's is whom ciuser names.
+              ...(process.env["MESHBENCH_STANDIN_BARE"] ? { bare: { user: "debian" } } : {}),
+            }),
       }),
     ),
   ) as { address: string };
