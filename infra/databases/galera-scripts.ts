@@ -50,6 +50,31 @@ deadline=$((SECONDS + ${timeoutSeconds}))
 until answers; do [ $SECONDS -lt $deadline ] || fail "mariadb does not answer within ${timeoutSeconds} s"; sleep 0.2; done`;
 }
 
+/** What members say to each other: writesets, incremental and whole state transfers. */
+const PORTS = [4567, 4568, 4444];
+/** A lost packet of a handshake is sent again after 1, 3 and 7 seconds. */
+const PORT_SECONDS = 8;
+
+/**
+ * Fails with one sentence when a peer answers pings and a port of the cluster is closed to this node by something in
+ * between: a refusal comes from the peer itself, a firewall drops the packet or says that there is no way.
+ */
+export function portsScript(peers: string[]): string {
+  return `try_port() {
+  local said code=0
+  ping -n -q -c 2 -i 0.2 -W 3 "$1" >/dev/null 2>&1 || return 0
+  said=$(LC_ALL=C timeout ${PORT_SECONDS} bash -c "</dev/tcp/$1/$2" 2>&1) || code=$?
+  if [ $code = 0 ] || grep -q refused <<<"$said"; then return 0; fi
+  echo "database: $1 answers pings of $(hostname), but its TCP port $2 does not; Galera needs ${PORTS.join(", ")} open between all database nodes (is there a firewall?)" >&2
+  return 1
+}
+tries=()
+for peer in ${peers.join(" ")}; do
+  for port in ${PORTS.join(" ")}; do try_port "$peer" "$port" & tries+=($!); done
+done
+for try in \${tries[@]+"\${tries[@]}"}; do wait "$try" || exit 1; done`;
+}
+
 /**
  * Starts the server and returns when the node stands in the primary component, its state transfer still to come. A new
  * cluster is founded only by the node that is told so, only when it never was a member of one, and only when no peer is
@@ -72,6 +97,7 @@ peer_up() {
 # A server that the package started by itself stands alone and is no member yet.
 if answers && [ -z "$(status wsrep_cluster_state_uuid)" ]; then systemctl stop mariadb; fi
 if ! systemctl is-active --quiet mariadb; then
+${portsScript(member.peers).replace(/^/gm, "  ")}
   systemctl reset-failed mariadb 2>/dev/null || true
   if ${member.founder ? "! was_member && ! peer_up" : "false"}; then
     echo "$(hostname): founding the cluster" >&2

@@ -1,5 +1,5 @@
 /** A hurt Galera cluster is brought back: what cluster.ts has planned, done on the nodes. */
-import { enterScript, memberScript } from "../databases/galera-scripts.ts";
+import { enterScript, memberScript, portsScript } from "../databases/galera-scripts.ts";
 import { isGathering, type Member, needsWeight, type Plan, planCluster } from "./cluster.ts";
 import { Hurt, type LookedAt, type LookOptions, PATIENCE, type Ran } from "./looked-at.ts";
 import type { NodeState } from "./probe.ts";
@@ -54,10 +54,23 @@ export class ClusterRepair {
       if (plan.kind === "well") break;
       if (round === ROUNDS) throw new Hurt(`database: still not whole after ${ROUNDS} attempts: ${inWords(plan)}`);
       if (plan.kind === "recover") await this.#recover(plan.ask, recovered);
-      else await this.#act(plan, members);
+      else {
+        if (round === 0) await this.#ports();
+        await this.#act(plan, members);
+      }
       members = this.#members(await this.#look());
     }
     if (needsWeight(members)) await this.#weigh(members);
+  }
+
+  /** Before a server is stopped or waited for that could not come back. */
+  async #ports(): Promise<void> {
+    const all = this.#databases();
+    const ran = await Promise.all(
+      all.map((node) => node.run(portsScript(all.filter((n) => n !== node).map((n) => n.meshAddress)))),
+    );
+    const closed = ran.find(({ code }) => code !== 0);
+    if (closed !== undefined) throw new Hurt(closed.stderr.trim().split("\n")[0]!);
   }
 
   /**
