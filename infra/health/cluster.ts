@@ -37,9 +37,18 @@ const names = (members: Member[]): string[] => members.map((m) => m.name);
 /** Running, or on the way. A server that only waits for others is both. */
 const isStarted = (m: Member): boolean => m.server.unit === "active" || m.server.unit === "activating";
 
-/** Members run, or are on their way, and there is no primary component. */
+/**
+ * Members run, or are on their way, and there is no primary component. One that starts with neither a view to come back
+ * to nor the right to begin waits for others for good: there is nothing to wait for.
+ */
 export const isGathering = (members: Member[]): boolean =>
-  !members.some(isPrimary) && members.some((m) => m.server.uuid !== "" && isStarted(m));
+  !members.some(isPrimary) &&
+  members.some(
+    ({ server, ...m }) =>
+      server.uuid !== "" &&
+      isStarted({ ...m, server }) &&
+      (server.status !== undefined || server.view !== undefined || server.safeToBootstrap),
+  );
 
 export function planCluster(members: Member[], known: Knowledge): Plan {
   const primaries = members.filter(isPrimary);

@@ -119,8 +119,11 @@ test("no data anywhere: a first bring-up goes on, a lost cluster is said", () =>
 });
 
 test("servers that are on their way get their time", () => {
-  const starting = { ...stopped, unit: "activating" };
+  const waits = { ...stopped, unit: "activating" };
+  const starting = { ...waits, view: { me: "1", members: ["1"] } };
   assert.equal(isGathering(three(starting, stopped, stopped)), true);
+  assert.equal(isGathering(three({ ...waits, safeToBootstrap: true }, stopped, stopped)), true);
+  assert.equal(isGathering(three(waits, stopped, stopped)), false, "with no view of its own it waits for good");
   assert.equal(isGathering(three(serving, starting, starting)), false);
   assert.equal(isGathering(three(stopped, stopped, stopped)), false);
 });
