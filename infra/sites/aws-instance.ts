@@ -12,6 +12,7 @@ import type { Tags } from "./aws-tags.ts";
 import { typeOf } from "./aws-types.ts";
 import { cloudInit } from "./cloud-init.ts";
 import type { SiteContext } from "./context.ts";
+import { grownDisks } from "./disk-growth.ts";
 import { guard } from "./guard.ts";
 import { DIAL } from "./reached.ts";
 import { ready } from "./ready.ts";
@@ -101,7 +102,7 @@ export class AwsInstance extends pulumi.ComponentResource {
       { parent: this, deletedWith: instance },
     );
     this.ready = waited.resource;
-    this.node = {
+    const node: Node = {
       ...plan,
       lanAddress: instance.privateIp,
       publicAddress: association.publicIp,
@@ -123,6 +124,10 @@ export class AwsInstance extends pulumi.ComponentResource {
           ...seen,
         }),
       ),
+    };
+    this.node = {
+      ...node,
+      settled: grownDisks(node, [{ mount: "/", sizeGb: site.disk.sizeGb }], { parent: this }),
     };
     this.registerOutputs();
   }
@@ -202,6 +207,7 @@ export class AwsInstance extends pulumi.ComponentResource {
           ...(site.spot === false ? {} : { instanceType: type }),
         },
         restarted: site.spot === false ? { instanceType: type } : {},
+        grown: { "disk.sizeGb": site.disk.sizeGb },
         mayReplace: site.replaceNodes,
         mayRestart: site.rolling || alone,
         replaceKey: `${key}.replaceNodes to true`,

@@ -11,6 +11,11 @@ export interface Guarded {
   replaced: Record<string, string>;
   /** Values of which any change stops the node for a while. */
   restarted?: Record<string, string>;
+  /**
+   * Sizes of disks, GB, by their keys in the site: a smaller one is refused, for no cloud shrinks a disk, and one makes
+   * another machine for it.
+   */
+  grown?: Record<string, number>;
   /** Confirmed by configuration. */
   mayReplace: boolean;
   mayRestart?: boolean;
@@ -31,6 +36,12 @@ changes() {
     [ -z "$was" ] || [ "$was" = "$asked" ] || printf '  was: %s\\n  asked: %s\\n' "\${was#* }" "\${asked#* }"
   done || true
 }
+shrinks() {
+  printf '%s\\n' "$GROWN" | grep . | while IFS= read -r asked; do
+    was=$(printf '%s\\n' "\${PULUMI_COMMAND_STDOUT:-}" | grep -F -- "\${asked%% = *} = " | head -n 1 || true)
+    [ -z "$was" ] || [ "\${was##* = }" -le "\${asked##* = }" ] || { key=\${asked#grown }; printf '%s.%s: %s; expected at least %s, which the disk has: a disk cannot shrink\\n' "\${REPLACE_KEY%.replaceNodes*}" "\${key%% = *}" "\${asked##* = }" "\${was##* = }"; }
+  done || true
+}
 refuse() {
   printf '%s\\n%s\\n' "$1" "$2" >&2
   exit 1
@@ -38,12 +49,14 @@ refuse() {
 if [ -n "\${PULUMI_COMMAND_STDOUT:-}" ]; then
   anew=$(changes "$REPLACED")
   stops=$(changes "$RESTARTED")
+  smaller=$(shrinks)
+  [ -z "$smaller" ] || refuse "$smaller" "$NODE: undo the change, or destroy the node first, with its data: destroy --target '**$NODE-guard' --target-dependents"
   [ "$MAY_REPLACE" = true ] || [ -z "$anew" ] || refuse "$anew" "$NODE: this change makes the database node anew and its data is lost; set $REPLACE_KEY to confirm it, or undo the change"
   [ "$MAY_RESTART" = true ] || [ -z "$stops" ] || refuse "$stops" "$NODE: this change stops the database node, maybe together with others; set $RESTART_KEY to have it done node by node, or undo the change"
 fi
-printf '%s\\n' "$REPLACED" "$RESTARTED" | grep . || true`;
+printf '%s\\n' "$REPLACED" "$RESTARTED" "$GROWN" | grep . || true`;
 
-const lines = (kind: string, values: Record<string, string>): string =>
+const lines = (kind: string, values: Record<string, string | number>): string =>
   Object.entries(values)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${kind} ${key} = ${value}`)
@@ -60,6 +73,7 @@ export function guard(node: string, guarded: Guarded, opts: pulumi.CustomResourc
         NODE: node,
         REPLACED: lines("replaced", guarded.replaced),
         RESTARTED: lines("restarted", guarded.restarted ?? {}),
+        GROWN: lines("grown", guarded.grown ?? {}),
         MAY_REPLACE: String(guarded.mayReplace),
         MAY_RESTART: String(guarded.mayRestart ?? false),
         REPLACE_KEY: guarded.replaceKey,

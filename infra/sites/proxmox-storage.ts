@@ -4,7 +4,7 @@ import { ensurePackages } from "../packages.ts";
 /** The disk's serial number, by which the node finds it whatever bus it is on; Proxmox takes at most 20 characters. */
 export const DATA_SERIAL = "meshbench-data";
 export const DATA_DIRECTORY = "/var/lib/mysql";
-const MOUNT = "/srv/meshbench";
+export const DATA_MOUNT = "/srv/meshbench";
 
 /**
  * After a stop and start too, a node is ready only when its services are. One that failed is no reason to wait for
@@ -33,14 +33,14 @@ done
 present=$(blkid -o value -s TYPE "$device" || true)
 if [ -z "$present" ]; then mkfs.${filesystem} -q "$device"; udevadm settle || true
 elif [ "$present" != ${filesystem} ]; then echo "$(hostname): the disk ${DATA_SERIAL} holds $present, not ${filesystem}; it is left alone" >&2; exit 1; fi
-install -d -m 0755 ${MOUNT} ${DATA_DIRECTORY}
-grep -q " ${MOUNT} " /etc/fstab || echo "UUID=$(blkid -o value -s UUID "$device") ${MOUNT} ${filesystem} noatime 0 2" >> /etc/fstab
-mountpoint -q ${MOUNT} || mount ${MOUNT}
+install -d -m 0755 ${DATA_MOUNT} ${DATA_DIRECTORY}
+grep -q " ${DATA_MOUNT} " /etc/fstab || echo "UUID=$(blkid -o value -s UUID "$device") ${DATA_MOUNT} ${filesystem} noatime 0 2" >> /etc/fstab
+mountpoint -q ${DATA_MOUNT} || mount ${DATA_MOUNT}
 if ! mountpoint -q ${DATA_DIRECTORY}; then
   systemctl stop mariadb 2>/dev/null || true
   # A directory of its own: the filesystem's lost+found is no database.
-  [ -e ${MOUNT}/mysql ] || { cp -a ${DATA_DIRECTORY} ${MOUNT}/mysql.new; mv ${MOUNT}/mysql.new ${MOUNT}/mysql; }
-  grep -q " ${DATA_DIRECTORY} " /etc/fstab || echo "${MOUNT}/mysql ${DATA_DIRECTORY} none bind,x-systemd.requires-mounts-for=${MOUNT} 0 0" >> /etc/fstab
+  [ -e ${DATA_MOUNT}/mysql ] || { cp -a ${DATA_DIRECTORY} ${DATA_MOUNT}/mysql.new; mv ${DATA_MOUNT}/mysql.new ${DATA_MOUNT}/mysql; }
+  grep -q " ${DATA_DIRECTORY} " /etc/fstab || echo "${DATA_MOUNT}/mysql ${DATA_DIRECTORY} none bind,x-systemd.requires-mounts-for=${DATA_MOUNT} 0 0" >> /etc/fstab
   mount ${DATA_DIRECTORY}
 fi`;
 }

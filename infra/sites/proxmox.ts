@@ -7,11 +7,19 @@ import type { Node } from "../node.ts";
 import type { Owned } from "../preflight/owned.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
+import { type Disk, grownDisks } from "./disk-growth.ts";
 import { guard } from "./guard.ts";
 import { jumpConnection } from "./keys.ts";
 import { containerArgs, type GuestContext, snippetOf, vmArgs } from "./proxmox-guest.ts";
 import { type GuestPlan, guestTags, imageOf, planGuests } from "./proxmox-plan.ts";
-import { BOOTED, CLOUD_INIT_DONE, dataDiskScript, HOST_FACTS, MOUNT_POINT_SCRIPT } from "./proxmox-storage.ts";
+import {
+  BOOTED,
+  CLOUD_INIT_DONE,
+  DATA_MOUNT,
+  dataDiskScript,
+  HOST_FACTS,
+  MOUNT_POINT_SCRIPT,
+} from "./proxmox-storage.ts";
 import { connectionOf, firstContact, type Reach, readyThrough } from "./reached.ts";
 import { REJOIN_SECONDS, rejoinedScript } from "./rejoined.ts";
 
@@ -103,6 +111,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
             {
               replaced: identity(site, guest, context.owned),
               restarted: size(site),
+              grown: sizes(site, guest),
               mayReplace: site.replaceNodes,
               mayRestart: site.rolling || alone,
               replaceKey: `${key}.replaceNodes to true`,
@@ -170,9 +179,12 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       datastore: site.datastore,
       ...(guest.storage === undefined ? {} : { storage: { name: guest.storage.name, ...guest.storage.profile } }),
     };
+    const disks = site.guest === "vm" ? disksOf(site, guest) : [];
     return {
       ...bare,
       connection,
+      // A container's filesystems are grown by Proxmox.
+      ...(disks.length === 0 ? {} : { settled: grownDisks({ ...bare, connection }, disks, parent) }),
       facts: pulumi
         .all([printed, made.vmId])
         .apply(([seen, vmId]): Record<string, unknown> => ({ ...known, vmId, seen })),
@@ -257,7 +269,23 @@ function identity(site: SiteConfig, guest: GuestPlan, owned: Owned): Record<stri
     image: imageOf(site, owned).fileName,
     datastore: site.datastore,
     data: guest.storage?.profile.datastore ?? site.datastore,
+    // The provider makes a container anew for a mount point of another size.
+    ...(site.guest === "lxc" ? { dataGb: String(guest.storage?.profile.sizeGb ?? "none") } : {}),
   };
+}
+
+/** A larger disk is taken as the guest runs. A container whose disk gets smaller would be made anew without a word. */
+function sizes(site: SiteConfig, guest: GuestPlan): Record<string, number> {
+  const data = guest.storage?.profile.sizeGb;
+  return {
+    diskGb: site.diskGb,
+    ...(data === undefined || site.guest === "lxc" ? {} : { "profiles.*.sizeGb": data }),
+  };
+}
+
+function disksOf(site: SiteConfig, guest: GuestPlan): Disk[] {
+  const data = guest.storage?.profile.sizeGb;
+  return [{ mount: "/", sizeGb: site.diskGb }, ...(data === undefined ? [] : [{ mount: DATA_MOUNT, sizeGb: data }])];
 }
 
 /** Changing one of these makes the provider stop the guest and start it. */

@@ -12,6 +12,7 @@ const VALUES = {
   NODE: "east-1",
   REPLACED: "replaced image = Debian's\nreplaced zone = us-east-1a",
   RESTARTED: "restarted instanceType = t3.medium",
+  GROWN: "",
   MAY_REPLACE: "false",
   MAY_RESTART: "false",
   REPLACE_KEY: "KEY.replaceNodes to true",
@@ -79,4 +80,27 @@ test("a value that was not remembered yet is no change, whatever else is", () =>
   const refused = run(first.stdout, { REPLACED: more.REPLACED.replace("1a", "1b") });
   assert.equal(refused.status, 1);
   assert.doesNotMatch(refused.stderr, /architecture/);
+});
+
+test("a disk may grow; a smaller one is refused, also where replacement is confirmed", () => {
+  const had = run(undefined, {
+    GROWN: "grown disk.sizeGb = 32",
+    REPLACE_KEY: "meshbench:sites[0].replaceNodes to true",
+  });
+  const change = (gb: number): ReturnType<typeof run> =>
+    run(had.stdout, {
+      GROWN: `grown disk.sizeGb = ${gb}`,
+      MAY_REPLACE: "true",
+      MAY_RESTART: "true",
+      REPLACE_KEY: "meshbench:sites[1].replaceNodes to true",
+    });
+  assert.equal(change(32).status, 0);
+  assert.match(change(100).stdout, /^grown disk\.sizeGb = 100$/m);
+  const refused = change(8);
+  assert.equal(refused.status, 1);
+  assert.match(
+    refused.stderr,
+    /^meshbench:sites\[1\]\.disk\.sizeGb: 8; expected at least 32, which the disk has: a disk cannot shrink\neast-1: undo the change, or destroy the node first/m,
+  );
+  assert.equal(run(first.stdout, { GROWN: "grown disk.sizeGb = 8" }).status, 0, "one from before it counted");
 });
