@@ -474,6 +474,7 @@ export const runResultSchema = z.looseObject({
       ok: z.boolean(),
       tables: z.array(z.looseObject({ table: z.string(), rows: z.number().int() })),
       problems: z.array(z.string()),
+      notes: z.array(z.string()).optional(),
     })
     .optional(),
   /** About the run as a whole, such as rows beyond the table size. */

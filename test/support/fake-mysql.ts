@@ -28,6 +28,8 @@ export class FakeMysql {
   delay: (statement: FakeStatement) => number = () => 0;
   /** An error instead of the answer. */
   refuse: (statement: FakeStatement) => { code: number; message: string } | null = () => null;
+  /** Rows that an answer lacks. */
+  missing: (statement: FakeStatement) => number = () => 0;
   /** Error that greets new connections. */
   greeting: { code: number; message: string } | null = null;
   #stalled: (() => void)[] | null = null;
@@ -120,7 +122,11 @@ export class FakeMysql {
     const send = (): void => {
       if (socket.destroyed) return;
       const error = this.refuse(statement);
-      socket.write(error ? packet(1, errPayload(error.code, "HY000", error.message)) : answerTo(statement, binary));
+      socket.write(
+        error
+          ? packet(1, errPayload(error.code, "HY000", error.message))
+          : answerTo(statement, binary, this.missing(statement)),
+      );
     };
     const delayed = (): void => {
       const ms = this.delay(statement);
@@ -136,10 +142,10 @@ function isRead(sql: string): boolean {
   return /^\s*SELECT/i.test(sql);
 }
 
-function answerTo({ sql, params }: FakeStatement, binary: boolean): Buffer {
+function answerTo({ sql, params }: FakeStatement, binary: boolean, missing: number): Buffer {
   if (!isRead(sql)) return packet(1, okPayload(/^(UPDATE|DELETE|INSERT)/i.test(sql) ? sql.split("),(").length : 0));
   const single = /SUM\(|count\(|MAX\(/i.test(sql);
-  const rows = single || params.length < 2 ? 1 : params[1]! - params[0]! + 1;
+  const rows = (single || params.length < 2 ? 1 : params[1]! - params[0]! + 1) - missing;
   const cells = Array.from({ length: rows }, (_, i) => [
     single ? "5000" : C.replace(/\d{11}$/, String(i).padStart(11, "0")),
   ]);

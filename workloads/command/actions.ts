@@ -44,7 +44,8 @@ export async function runAction(spec: RunSpec, flags: Flags, entry: URL): Promis
   checkSpec(spec);
   return withOthers(spec, stopSignal(), async ({ spec: own, signal, barrier }) => {
     const password = readPassword(own.target);
-    const problems = [...(await checkData(own, { signal })), ...(await checkCapacity(own, { signal }))];
+    const data = await checkData(own, { signal });
+    const problems = [...data.problems, ...(await checkCapacity(own, { signal }))];
     if (problems.length > 0) throw new Error(problems.join("\n"));
     const result = await run(own, {
       password,
@@ -55,6 +56,7 @@ export async function runAction(spec: RunSpec, flags: Flags, entry: URL): Promis
       onLine: say,
       observer: await observerFor(own),
       barrier,
+      notes: data.notes,
     });
     const allComplete = await endTogether(barrier, result);
     report(result, flags);
@@ -73,6 +75,7 @@ export async function verifyAction(spec: RunSpec, flags: Flags): Promise<number>
   if (flags.out !== undefined) writeOutput(flags.out, `${JSON.stringify(result)}\n`);
   if (flags.json) print(result);
   else print(result.ok ? `${result.tables.length} tables are as they should be` : result.problems.join("\n"));
+  for (const note of result.notes ?? []) say(`note: ${note}`);
   return result.ok ? 0 : 1;
 }
 

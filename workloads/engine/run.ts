@@ -38,6 +38,7 @@ export interface RunOptions {
   barrier?: Barrier | undefined;
   /** Facts for the result that were found before the run. */
   prepare?: RunResult["prepare"];
+  notes?: readonly string[] | undefined;
 }
 
 /**
@@ -261,6 +262,7 @@ async function emptyResult(spec: RunSpec, options: RunOptions): Promise<RunResul
         }
       : {}),
     ...(options.prepare ? { prepare: options.prepare } : {}),
+    ...(options.notes && options.notes.length > 0 ? { notes: [...options.notes] } : {}),
     steps: [],
     summary: [],
   };

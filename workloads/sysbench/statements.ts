@@ -165,7 +165,10 @@ export class OpList {
     );
   }
 
-  /** BETWEEN id AND id + range_size - 1, not clamped: at the table's end fewer rows come back. */
+  /**
+   * BETWEEN id AND id + range_size - 1, not clamped: at the table's end fewer rows come back, or as many when an insert
+   * workload has left rows there.
+   */
   ranges(t: Template, count: number, rows: "each" | "one", check: (rows: Value[][]) => boolean): void {
     const { draw, tableSize, options } = this.context;
     const size = options.range_size;
@@ -174,7 +177,7 @@ export class OpList {
       count,
       (actor, statement) => {
         const id = draw(actor.random, 1, tableSize);
-        actor.expected = rows === "one" ? 1 : Math.min(size, tableSize - id + 1);
+        actor.expected = rows === "one" ? 1 : id + size - 1 <= tableSize ? size : -1;
         statement.setInt(0, id);
         statement.setInt(1, id + size - 1);
       },
