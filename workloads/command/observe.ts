@@ -36,9 +36,9 @@ export async function observerFor(spec: RunSpec): Promise<Observer | undefined> 
     open() {
       start = observer.sample();
       series = [];
-      const openedAt = Date.now();
+      const openedAt = performance.now();
       timer = setInterval(() => {
-        const t = (Date.now() - openedAt) / 1000;
+        const t = (performance.now() - openedAt) / 1000;
         void observer.sample().then((samples) => series.push({ t, samples }));
       }, LOOK_EVERY_MS);
     },

@@ -24,13 +24,13 @@ export async function settle(
   signal: AbortSignal,
 ): Promise<void> {
   if (spec.observe.length === 0) return;
-  const started = Date.now();
+  const started = performance.now();
   const failures = (await Promise.all(spec.observe.map((node) => settleNode(spec, tables, node, signal)))).filter(
     (line) => line !== undefined,
   );
   if (failures.length > 0) throw new Error(failures.join("\n"));
   onProgress(
-    `all ${spec.observe.length} observed nodes have the data (${((Date.now() - started) / 1000).toFixed(1)} s after the load)`,
+    `all ${spec.observe.length} observed nodes have the data (${((performance.now() - started) / 1000).toFixed(1)} s after the load)`,
   );
 }
 
@@ -41,7 +41,7 @@ async function settleNode(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const dialect = dialectOf(spec.target);
-  const deadline = Date.now() + SETTLE_MS;
+  const deadline = performance.now() + SETTLE_MS;
   let session: Session | undefined;
   /** A node that takes no session at all is down, not behind: waiting would not help. */
   let answered = false;
@@ -67,7 +67,7 @@ async function settleNode(
         session = undefined;
         lacks = describe(error, node, spec.target);
       }
-      if (Date.now() > deadline)
+      if (performance.now() > deadline)
         return `${node.name} (${node.host}:${node.port}): not as loaded ${SETTLE_MS / 1000} s after the load: ${lacks}`;
       await sleep(POLL_MS, undefined, { signal });
     }
