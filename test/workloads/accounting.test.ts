@@ -58,6 +58,7 @@ function standIn(script: Script, books: Books): Driver {
       return specs.map((spec) => ({
         spec,
         setInt() {},
+        set() {},
         bytes: () => new Uint8Array(120),
         execute: () => this.#run(spec.kind, spec.sql),
       }));

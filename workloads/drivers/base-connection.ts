@@ -14,6 +14,8 @@ export abstract class BaseConnection implements Connection {
   readonly endpoint: Endpoint;
   readonly serverVersion: string;
   listener: Listener = { done() {}, failed() {}, lost() {} };
+  /** A backslash in a literal escapes what follows it. */
+  protected readonly backslash: boolean = false;
   protected ended = false;
   readonly #emulate: boolean;
 
@@ -30,7 +32,7 @@ export abstract class BaseConnection implements Connection {
 
   /** For a statement that is not prepared. */
   protected textStatement(spec: StatementSpec): Statement {
-    return new TextStatement(spec, (sql) => this.query(sql));
+    return new TextStatement(spec, this.backslash, (sql) => this.query(sql));
   }
 
   close(): Promise<void> {

@@ -7,9 +7,17 @@
  * connection's listener, always in a later turn of the event loop than `execute()`.
  */
 import type { Endpoint } from "../contract.ts";
+import type { ParamValue } from "./params.ts";
 
-/** int: a signed 32-bit integer (SQL INTEGER). text: exactly `length` bytes of ASCII (SQL CHAR). */
-export type ParamType = { readonly type: "int" } | { readonly type: "text"; readonly length: number };
+/**
+ * int, bigint: signed, 32 and 64 bits. decimal: `precision` digits, `scale` of them after the point. timestamp: to the
+ * microsecond, without a time zone. text: exactly `length` bytes of ASCII, written in place. varchar: UTF-8 of any
+ * length; the packet is built anew for each execution.
+ */
+export type ParamType =
+  | { readonly type: "int" | "bigint" | "date" | "timestamp" | "varchar" }
+  | { readonly type: "decimal"; readonly precision: number; readonly scale: number }
+  | { readonly type: "text"; readonly length: number };
 
 /**
  * How a statement is counted, as sysbench counts it: read = it returns rows; write = it changed at least one row (a
@@ -34,6 +42,8 @@ export interface Statement {
    * statement's life.
    */
   bytes(index: number): Uint8Array;
+  /** Any parameter but text. Throws RangeError on a value that its type does not have. */
+  set(index: number, value: ParamValue): void;
   execute(): void;
 }
 
@@ -81,6 +91,7 @@ export interface Listener {
   lost(error: DriverError): void;
 }
 
+/** A row's value: text where a number would not be exact, and for dates. */
 export type Value = string | number | null;
 
 export interface Connection {

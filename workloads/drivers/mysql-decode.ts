@@ -1,11 +1,12 @@
 /**
  * Decodes one whole answer (all its packets in order, as they came) into rows: for the sampled check that the rows
- * which the fast path only counts are the right ones. Text and binary rows; integers, decimals, floats and strings,
- * which is all that the workloads select; any other column type comes back as null.
+ * which the fast path only counts are the right ones, and for rows that an event keeps. Text and binary rows; dates
+ * as text; a column of another type (TIME, BIT, geometry) as the bytes it came in.
  */
 import type { Value } from "./driver.ts";
 import { lengthEncoded, word } from "./mysql-bytes.ts";
 import type { AnswerFormat } from "./mysql-reader.ts";
+import { exactNumber, timestampText } from "./params.ts";
 
 const LARGEST = 0xff_ffff;
 
@@ -83,6 +84,9 @@ function isNumber(type: number): boolean {
   return [0, 1, 2, 3, 4, 5, 8, 9, 246].includes(type);
 }
 
+/** Floats have more digits than they mean. */
+const numberOf = (text: string, type: number): Value => (type === 4 || type === 5 ? Number(text) : exactNumber(text));
+
 function textRow(row: Buffer, types: readonly ColumnType[]): Value[] {
   let at = 0;
   return types.map(({ type }) => {
@@ -93,7 +97,8 @@ function textRow(row: Buffer, types: readonly ColumnType[]): Value[] {
     const { value, next } = lengthEncoded(row, at);
     at = next + value;
     const text = row.toString("utf8", next, at);
-    return isNumber(type) ? Number(text) : text;
+    if (isNumber(type)) return numberOf(text, type);
+    return type === 7 || type === 12 ? timestampText(text) : text;
   });
 }
 
@@ -116,19 +121,33 @@ function binaryRow(row: Buffer, types: readonly ColumnType[]): Value[] {
         return unsigned ? row.readUInt32LE(from) : row.readInt32LE(from);
       case 8:
         at += 8;
-        return Number(unsigned ? row.readBigUInt64LE(from) : row.readBigInt64LE(from));
+        return exactNumber(String(unsigned ? row.readBigUInt64LE(from) : row.readBigInt64LE(from)));
       case 4:
         at += 4;
         return row.readFloatLE(from);
       case 5:
         at += 8;
         return row.readDoubleLE(from);
+      case 7:
+      case 10:
+      case 12:
+        at += 1 + (row[from] ?? 0);
+        return dateText(row.subarray(from + 1, at), type === 10);
       default: {
         const { value, next } = lengthEncoded(row, from);
         at = next + value;
         const text = row.toString("utf8", next, at);
-        return isNumber(type) ? Number(text) : text;
+        return isNumber(type) ? numberOf(text, type) : text;
       }
     }
   });
+}
+
+/** DATE, DATETIME, TIMESTAMP: as many bytes as are not zero. As the server writes it as text, fractions only if any. */
+function dateText(b: Buffer, day: boolean): string {
+  const two = (at: number): string => String(b[at] ?? 0).padStart(2, "0");
+  const date = `${String(b.length < 4 ? 0 : word(b, 0)).padStart(4, "0")}-${two(2)}-${two(3)}`;
+  if (day) return date;
+  const micros = b.length < 11 ? "" : `.${String(b.readUInt32LE(7)).padStart(6, "0")}`;
+  return `${date} ${two(4)}:${two(5)}:${two(6)}${micros}`;
 }

@@ -10,6 +10,7 @@ import { ExecutePacket, preparePacket, QUIT, queryPacket } from "./mysql-packets
 import type { AnswerFormat, AnswerSink } from "./mysql-reader.ts";
 import { AnswerReader } from "./mysql-reader.ts";
 import type { OwnSocket } from "./own-socket.ts";
+import type { ParamValue } from "./params.ts";
 
 /** Prepares that are sent together; a proxy gets them one by one, because it passes each on to several servers. */
 const PREPARES_AT_ONCE = 32;
@@ -18,6 +19,7 @@ const UNPREPARED = 0;
 
 export class MysqlFastConnection extends FastConnection<Preparing> implements AnswerSink {
   protected readonly farewell = QUIT;
+  protected override readonly backslash = true;
   readonly #reader: AnswerReader;
   readonly #format: AnswerFormat;
   readonly #alwaysTypes: boolean;
@@ -180,6 +182,10 @@ class FixedText implements Statement {
     throw new RangeError(`"${this.spec.sql}" has no parameter ${index}`);
   }
 
+  set(index: number): void {
+    throw new RangeError(`"${this.spec.sql}" has no parameter ${index}`);
+  }
+
   execute(): void {
     this.#connection.runText(this.#packet);
   }
@@ -210,6 +216,10 @@ class FastStatement implements Statement {
 
   bytes(index: number): Uint8Array {
     return this.packet.bytes(index);
+  }
+
+  set(index: number, value: ParamValue): void {
+    this.packet.set(index, value);
   }
 
   execute(): void {

@@ -2,18 +2,21 @@
  * The fallback: mysql2's own prepare, execute and query, for TLS and for servers whose packets the codec doesn't know.
  */
 import type { Socket } from "node:net";
-import type { Connection, PrepareStatementInfo } from "mysql2";
+import type { Connection, FieldPacket, PrepareStatementInfo } from "mysql2";
 import mysql from "mysql2";
 import type { Endpoint } from "../contract.ts";
-import type { ConnectOptions, Statement, StatementSpec, Value } from "./driver.ts";
+import type { ConnectOptions, ParamType, Statement, StatementSpec, Value } from "./driver.ts";
 import { DriverError } from "./driver.ts";
 import { LibraryConnection } from "./library-connection.ts";
 import { clientError, UNPREPARABLE } from "./mysql-errors.ts";
+import type { ParamValue } from "./params.ts";
+import { exactNumber, timestampText } from "./params.ts";
 import { ValuesStatement } from "./values-statement.ts";
 
-type Callback = (error: unknown, answer: unknown) => void;
+type Callback = (error: unknown, answer: unknown, fields?: FieldPacket[]) => void;
 
 export class MysqlLibraryConnection extends LibraryConnection {
+  protected override readonly backslash = true;
   readonly #library: Connection;
   #running = false;
 
@@ -48,7 +51,7 @@ export class MysqlLibraryConnection extends LibraryConnection {
   /** @internal run by a statement of this connection */
   run(start: (answered: Callback) => void): void {
     this.#running = true;
-    start((error, answer) => this.#answered(error, answer));
+    start((error, answer, fields) => this.#answered(error, answer, fields));
   }
 
   query(sql: string | Uint8Array): void {
@@ -56,7 +59,7 @@ export class MysqlLibraryConnection extends LibraryConnection {
     this.run((answered) => this.#library.query({ sql: text, rowsAsArray: true }, answered));
   }
 
-  #answered(error: unknown, answer: unknown): void {
+  #answered(error: unknown, answer: unknown, fields: readonly FieldPacket[] = []): void {
     if (!this.#running || this.ended) return;
     this.#running = false;
     if (error) {
@@ -66,7 +69,7 @@ export class MysqlLibraryConnection extends LibraryConnection {
       return this.listener.failed(failure);
     }
     if (!Array.isArray(answer)) return this.listener.done(0, (answer as { affectedRows: number }).affectedRows);
-    this.answerEnded(() => (answer as unknown[][]).map((row) => row.map(plain)));
+    this.answerEnded(() => (answer as unknown[][]).map((row) => row.map((value, i) => plain(value, fields[i]))));
     this.listener.done(answer.length, 0);
   }
 
@@ -79,11 +82,32 @@ export class MysqlLibraryConnection extends LibraryConnection {
   }
 }
 
-/** Decimals (SUM) come as text. */
-function plain(value: unknown): Value {
+const NUMBERS: readonly (number | undefined)[] = [mysql.Types.LONGLONG, mysql.Types.DECIMAL, mysql.Types.NEWDECIMAL];
+
+const MOMENTS: readonly (number | undefined)[] = [mysql.Types.DATETIME, mysql.Types.TIMESTAMP];
+
+/** Decimals, and integers that a number can't hold, come as text. */
+function plain(value: unknown, field: FieldPacket | undefined): Value {
   if (value === null || typeof value === "number") return value;
-  const text = String(value);
-  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  const type = field?.columnType;
+  if (NUMBERS.includes(type)) return exactNumber(String(value));
+  return MOMENTS.includes(type) ? timestampText(String(value)) : String(value);
+}
+
+/** A plain number would go out as DOUBLE, a plain Buffer as BLOB; what a workload binds is INT, DATE, CHAR ... */
+function typed(param: ParamType, value: ParamValue | Buffer): unknown {
+  if (typeof value === "object") return value.toString("latin1");
+  switch (param.type) {
+    case "int":
+      return mysql.TypedParameter.INT(value);
+    case "bigint":
+      return mysql.TypedParameter.BIGINT(value);
+    case "decimal":
+      return mysql.TypedParameter.NEWDECIMAL(String(value));
+    default:
+      // Dates too: the server reads them without a time zone between.
+      return String(value);
+  }
 }
 
 class LibraryStatement extends ValuesStatement {
@@ -97,10 +121,7 @@ class LibraryStatement extends ValuesStatement {
   }
 
   execute(): void {
-    // A plain number would go out as DOUBLE, a plain Buffer as BLOB; sysbench binds INT and CHAR.
-    const values = this.values.map((value) =>
-      typeof value === "number" ? mysql.TypedParameter.INT(value) : value.toString("latin1"),
-    );
+    const values = this.values.map((value, i) => typed(this.spec.params[i] as ParamType, value));
     this.#connection.run((answered) => this.#info.execute(values, answered as never));
   }
 }

@@ -47,6 +47,8 @@ async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Con
     charset: "utf8mb4_general_ci",
     flags: FLAGS,
     rowsAsArray: true,
+    supportBigNumbers: true,
+    dateStrings: true,
     ...(socket ? { stream: () => socket } : {}),
   };
   let hello: Hello;

@@ -91,6 +91,8 @@ class NullStatement implements Statement {
 
   setInt(): void {}
 
+  set(): void {}
+
   bytes(index: number): Uint8Array {
     return this.#bytes[index] as Uint8Array;
   }

@@ -1,13 +1,16 @@
 /**
  * Decodes one whole answer (its bytes as they came) into rows: for the sampled check that the rows which the fast path
- * only counts are the right ones. All columns come as text.
+ * only counts are the right ones, and for rows that an event keeps. All columns come as text.
  */
 import type { Value } from "./driver.ts";
+import { exactNumber, timestampText } from "./params.ts";
 
-/** int8, int2, int4, numeric: numbers. */
-const NUMBERS = new Set([20, 21, 23, 1700]);
+/** int8, int2, int4, oid, numeric. */
+const NUMBERS = new Set([20, 21, 23, 26, 1700]);
+const FLOATS = new Set([700, 701]);
 /** CHAR(n) comes padded with blanks that are not part of the value; MySQL leaves them out. */
 const BPCHAR = 1042;
+const TIMESTAMP = 1114;
 
 /** @param types type OIDs of the columns where the answer itself does not describe them (prepared statements) */
 export function decodeAnswer(bytes: Buffer, types: readonly number[]): Value[][] {
@@ -52,8 +55,14 @@ function dataRow(body: Buffer, types: readonly number[]): Value[] {
     if (length < 0) return null;
     const text = body.toString("utf8", at, at + length);
     at += length;
-    const type = types[column] ?? 0;
-    if (NUMBERS.has(type)) return Number(text);
-    return type === BPCHAR ? text.trimEnd() : text;
+    return decodeText(text, types[column] ?? 0);
   });
+}
+
+/** One value of a type. */
+export function decodeText(text: string, type: number): Value {
+  if (NUMBERS.has(type)) return exactNumber(text);
+  if (FLOATS.has(type)) return Number(text);
+  if (type === TIMESTAMP) return timestampText(text);
+  return type === BPCHAR ? text.trimEnd() : text;
 }

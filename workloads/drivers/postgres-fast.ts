@@ -3,6 +3,7 @@ import type { Endpoint } from "../contract.ts";
 import type { ConnectOptions, Statement, StatementSpec, Value } from "./driver.ts";
 import { DriverError } from "./driver.ts";
 import { FastConnection } from "./fast-connection.ts";
+import type { ParamValue } from "./params.ts";
 import { decodeAnswer, describedColumns } from "./postgres-decode.ts";
 import { clientError, stateError } from "./postgres-errors.ts";
 import { ExecuteMessage, prepareMessages, queryMessage, TERMINATE } from "./postgres-messages.ts";
@@ -134,6 +135,10 @@ class FastStatement implements Statement {
 
   bytes(index: number): Uint8Array {
     return this.#message.place(index);
+  }
+
+  set(index: number, value: ParamValue): void {
+    this.#message.set(index, value);
   }
 
   execute(): void {

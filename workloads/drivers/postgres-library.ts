@@ -5,6 +5,7 @@ import type { ConnectOptions, Statement, StatementSpec, Value } from "./driver.t
 import { DriverError } from "./driver.ts";
 import type { LibraryStream } from "./library-connection.ts";
 import { LibraryConnection } from "./library-connection.ts";
+import { decodeText } from "./postgres-decode.ts";
 import { clientError } from "./postgres-errors.ts";
 import { numbered } from "./postgres-messages.ts";
 import { ValuesStatement } from "./values-statement.ts";
@@ -39,7 +40,7 @@ export class PostgresLibraryConnection extends LibraryConnection {
 
   /** @internal run by a statement of this connection */
   run(config: pg.QueryArrayConfig): void {
-    this.#client.query(config).then(
+    this.#client.query({ ...config, types: AS_TEXT }).then(
       (result) => this.#done(result),
       (error: unknown) => this.#failed(error),
     );
@@ -78,11 +79,11 @@ export class PostgresLibraryConnection extends LibraryConnection {
   }
 }
 
-/** bigint and numeric come as text, CHAR padded with blanks. */
-function plain(value: unknown, type: number | undefined): Value {
-  if (value === null || typeof value === "number") return value;
-  if (type === 20 || type === 1700) return Number(value);
-  return type === 1042 ? String(value).trimEnd() : String(value);
+/** Every column comes as text. */
+const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig;
+
+function plain(value: unknown, type = 0): Value {
+  return value === null ? null : decodeText(String(value), type);
 }
 
 class LibraryStatement extends ValuesStatement {
@@ -98,7 +99,7 @@ class LibraryStatement extends ValuesStatement {
   }
 
   execute(): void {
-    const values = this.values.map((value) => (typeof value === "number" ? value : value.toString("latin1")));
+    const values = this.values.map((value) => (typeof value === "object" ? value.toString("latin1") : value));
     this.#connection.run({ name: this.#name, text: this.#text, values, rowMode: "array" });
   }
 }

@@ -3,10 +3,24 @@
  * Protocol"):
  * a type byte, then a big-endian length that counts itself but not the type.
  */
-import type { StatementSpec } from "./driver.ts";
+import type { ParamType, StatementSpec } from "./driver.ts";
+import type { ParamValue } from "./params.ts";
+import { decimalLength, initial, microseconds, moment, paddedDecimal } from "./params.ts";
 
-/** Type OID of int4: said with Parse, so that servers whose INTEGER is 8 bytes wide take 4-byte parameters as well. */
-const INT4 = 23;
+/**
+ * Type OIDs, said with Parse, so that servers whose INTEGER is 8 bytes wide take 4-byte parameters as well. 0: the
+ * server's own idea.
+ */
+const OIDS: Record<ParamType["type"], number> = {
+  int: 23,
+  bigint: 20,
+  date: 1082,
+  timestamp: 1114,
+  decimal: 1700,
+  varchar: 0,
+  text: 0,
+};
+const isBinary = ({ type }: ParamType): boolean => ["int", "bigint", "date", "timestamp"].includes(type);
 const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
 export const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
 
@@ -26,7 +40,7 @@ export function prepareMessages(specs: readonly StatementSpec[], names: readonly
     const name = names[i] as string;
     const types = Buffer.alloc(2 + 4 * spec.params.length);
     types.writeInt16BE(spec.params.length, 0);
-    spec.params.forEach((param, p) => types.writeInt32BE(param.type === "int" ? INT4 : 0, 2 + 4 * p));
+    spec.params.forEach((param, p) => types.writeInt32BE(OIDS[param.type], 2 + 4 * p));
     return [message("P", zero(name), zero(numbered(spec.sql)), types), message("D", Buffer.from("S"), zero(name))];
   });
   return Buffer.concat([...parts, SYNC]);
@@ -38,36 +52,83 @@ export function numbered(sql: string): string {
   return sql.replaceAll("?", () => `$${++parameter}`);
 }
 
+/** A parameter as Bind has it, without its length. Not for text. */
+export function encodeParam(param: ParamType, value: ParamValue): Buffer {
+  switch (param.type) {
+    case "int":
+    case "date": {
+      const b = Buffer.alloc(4);
+      b.writeInt32BE(param.type === "int" ? Number(value) : moment(value).days);
+      return b;
+    }
+    case "bigint":
+    case "timestamp": {
+      const b = Buffer.alloc(8);
+      b.writeBigInt64BE(param.type === "bigint" ? BigInt(value) : microseconds(moment(value)));
+      return b;
+    }
+    case "decimal":
+      return Buffer.from(paddedDecimal(param, value), "latin1");
+    case "varchar":
+      return Buffer.from(String(value), "utf8");
+    default:
+      throw new RangeError("a text parameter is written in place");
+  }
+}
+
+function lengthOf(param: ParamType): number {
+  if (param.type === "text") return param.length;
+  if (param.type === "decimal") return decimalLength(param);
+  if (param.type === "varchar") return 0;
+  return param.type === "int" || param.type === "date" ? 4 : 8;
+}
+
 /**
- * Bind, Execute and Sync of a named statement in one buffer, whose parameters are written in place: ints binary, texts
- * as text.
+ * Bind, Execute and Sync of a named statement in one buffer, whose parameters are written in place: numbers and dates
+ * binary, decimals and texts as text. With varchar parameters the buffer is built anew when they have changed.
  */
 export class ExecuteMessage {
-  readonly bytes: Buffer;
-  readonly #places: Buffer[];
+  #bytes: Buffer;
+  #places: Buffer[] = [];
+  readonly #name: string;
+  readonly #params: readonly ParamType[];
 
-  constructor(name: string, spec: StatementSpec) {
-    const count = spec.params.length;
-    const lengths = spec.params.map((param) => (param.type === "int" ? 4 : param.length));
+  constructor(name: string, { params }: StatementSpec) {
+    this.#name = name;
+    this.#params = params;
+    this.#bytes = this.#build(params.map((param) => Buffer.alloc(lengthOf(param), 48)));
+    params.forEach((param, i) => {
+      const value = initial(param);
+      if (value !== null) this.set(i, value);
+    });
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  #build(values: readonly Buffer[]): Buffer {
+    const count = values.length;
     const formats = Buffer.alloc(2 + 2 * count + 2);
     formats.writeInt16BE(count, 0);
-    spec.params.forEach((param, i) => formats.writeInt16BE(param.type === "int" ? 1 : 0, 2 + 2 * i));
+    this.#params.forEach((param, i) => formats.writeInt16BE(isBinary(param) ? 1 : 0, 2 + 2 * i));
     formats.writeInt16BE(count, 2 + 2 * count);
-    const values = lengths.map((length) => {
-      const value = Buffer.alloc(4 + length, 48);
-      value.writeInt32BE(length, 0);
-      return value;
+    const withLengths = values.map((value) => {
+      const length = Buffer.alloc(4);
+      length.writeInt32BE(value.length);
+      return Buffer.concat([length, value]);
     });
     // The unnamed portal; no result formats: every column comes as text.
-    const bind = message("B", zero(""), zero(name), formats, ...values, Buffer.alloc(2));
+    const bind = message("B", zero(""), zero(this.#name), formats, ...withLengths, Buffer.alloc(2));
     const execute = message("E", zero(""), Buffer.alloc(4));
-    this.bytes = Buffer.concat([bind, execute, SYNC]);
-    let at = 5 + 1 + name.length + 1 + formats.length;
-    this.#places = lengths.map((length) => {
-      const place = this.bytes.subarray(at + 4, at + 4 + length);
+    const bytes = Buffer.concat([bind, execute, SYNC]);
+    let at = 5 + 1 + this.#name.length + 1 + formats.length;
+    this.#places = values.map(({ length }) => {
+      const place = bytes.subarray(at + 4, at + 4 + length);
       at += 4 + length;
       return place;
     });
+    return bytes;
   }
 
   setInt(index: number, value: number): void {
@@ -80,6 +141,13 @@ export class ExecuteMessage {
 
   place(index: number): Uint8Array {
     return this.#places[index] as Buffer;
+  }
+
+  set(index: number, value: ParamValue): void {
+    const param = this.#params[index] as ParamType;
+    const bytes = encodeParam(param, value);
+    if (param.type === "varchar") this.#bytes = this.#build(this.#places.with(index, bytes));
+    else (this.#places[index] as Buffer).set(bytes);
   }
 }
 

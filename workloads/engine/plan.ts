@@ -6,7 +6,7 @@ import type { Random } from "./random.ts";
 export type Ask = (sql: string) => Promise<Value[][]>;
 
 /** What an operation may use of the session that runs it. */
-export interface Actor {
+export interface Actor<State = unknown> {
   readonly random: Random;
   /** 0-based number of this session among all sessions of the step, over all driver nodes. */
   readonly id: number;
@@ -16,25 +16,33 @@ export interface Actor {
   expected: number;
   /** The session's own statement for a template of the plan, on the current table. */
   statement(template: number): Statement;
-  /** BEGIN or COMMIT, prepared or as text, as the connection wants it. */
-  control(sql: "BEGIN" | "COMMIT"): void;
+  /**
+   * BEGIN and COMMIT prepared or as text, as the connection wants them. An event may hold several transactions: after a
+   * conflict it goes on from the last BEGIN, or from after the last COMMIT or ROLLBACK; what was committed stays.
+   */
+  control(sql: "BEGIN" | "COMMIT" | "ROLLBACK"): void;
   /** Sends text. */
   text(sql: string | Uint8Array): void;
   /** How many events the one in hand stands for; 1 unless the plan says how many it takes together (`batch`). */
   readonly batch: number;
-  /** Goes on over events and connections, for workloads that count: rows that are there (bulk_insert), unique ids. */
-  readonly memory: { next: number };
+  /** The session's own, made by the plan's `state`; goes on over events and connections. */
+  readonly state: State;
 }
 
-export interface Op {
+export interface Op<State = unknown> {
   readonly kind: StatementSpec["kind"];
   /**
    * Draws what the statement needs, in the order in which sysbench draws, and sends exactly one statement.
    * Returns false when there was nothing to send: the event goes on at once.
    */
-  send(actor: Actor): boolean;
+  send(actor: Actor<State>): boolean;
   /** For sampled answers: are these rows what the statement has to return? */
   readonly check?: ((rows: Value[][]) => boolean) | undefined;
+  /**
+   * Gets the rows of the answer, for operations that follow; what it needs of them goes into `actor.state`. Of a
+   * prepared statement that reads. A driver without rows gives none.
+   */
+  keep?(actor: Actor<State>, rows: Value[][]): void;
 }
 
 /** A statement that is prepared once per session and table. `table` is 0-based. */
@@ -42,20 +50,24 @@ export interface Template {
   spec(table: number): StatementSpec;
 }
 
-export interface Plan {
+export interface Plan<State = unknown> {
   readonly templates: readonly Template[];
   /** Tables for which the templates are prepared: 0-based, 0..tables-1. */
   readonly tables: number;
-  readonly ops: readonly Op[];
-  /** Whether BEGIN and COMMIT frame the event. */
+  readonly ops: readonly Op<State>[];
+  /** What each session has of its own. */
+  state?(): State;
+  /** Whether operations send BEGIN. */
   readonly transaction: boolean;
   /** No operation of it writes. */
   readonly readOnly: boolean;
   /**
-   * How many events the session's next one takes together at most (bulk_insert: rows of one INSERT). They begin and end
+   * How many events the session's next one takes together at most (rows of one INSERT). They begin and end
    * as one, and when it succeeds as many count as the server says it changed. Absent: one by one.
    */
-  batch?(actor: Actor): number;
+  batch?(actor: Actor<State>): number;
+  /** The batch in hand has succeeded. */
+  batchDone?(actor: Actor<State>): void;
   /** Run on each new connection of a session before it takes part; `ask` runs one query. */
-  start?(actor: Actor, ask: Ask): Promise<void>;
+  start?(actor: Actor<State>, ask: Ask): Promise<void>;
 }

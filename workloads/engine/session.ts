@@ -70,7 +70,7 @@ type Mode = "idle" | "running" | "rolling-back" | "waiting" | "linking" | "stopp
 export class Session implements Actor, Listener {
   readonly id: number;
   readonly random: Random;
-  readonly memory = { next: 0 };
+  readonly state: unknown;
   /** How many events the one in hand was begun for, and how many it counted for when it ended. */
   batch = 1;
   events = 1;
@@ -108,13 +108,20 @@ export class Session implements Actor, Listener {
   #refusals = 0;
   #conflicts = 0;
   #timer: NodeJS.Timeout | null = null;
+  /** The answer that is awaited is decoded, for a check or for operations to come. */
+  #captures = false;
   #sampling = false;
   #untilSample: number;
+  /** Where the event goes on after a failure: at the last BEGIN, or after what was committed. */
+  #from = 0;
+  /** A COMMIT or ROLLBACK is under way. */
+  #ending = false;
 
   constructor(id: number, random: Random, owner: SessionOwner) {
     this.id = id;
     this.random = random;
     this.#owner = owner;
+    this.state = owner.plan.state?.();
     this.#ops = owner.plan.ops;
     this.#templates = owner.plan.templates.length;
     this.#batches = owner.plan.batch !== undefined;
@@ -131,9 +138,11 @@ export class Session implements Actor, Listener {
     (this.link as Link).main.query(sql);
   }
 
-  control(sql: "BEGIN" | "COMMIT"): void {
+  control(sql: "BEGIN" | "COMMIT" | "ROLLBACK"): void {
     const link = this.link as Link;
-    const statement = sql === "BEGIN" ? link.begin : link.commit;
+    if (sql === "BEGIN") this.#from = this.#at;
+    else this.#ending = true;
+    const statement = sql === "BEGIN" ? link.begin : sql === "COMMIT" ? link.commit : null;
     if (statement === null) link.main.query(sql);
     else statement.execute();
   }
@@ -143,7 +152,7 @@ export class Session implements Actor, Listener {
   begin(start: number): void {
     this.start = start;
     this.mode = "running";
-    this.#at = 0;
+    this.#from = this.#at = 0;
     this.#go();
   }
 
@@ -155,7 +164,7 @@ export class Session implements Actor, Listener {
     const resume = this.mode === "linking" && this.start > 0;
     this.mode = resume ? "running" : "idle";
     if (!resume) return;
-    this.#at = 0;
+    this.#at = this.#from;
     this.#go();
   }
 
@@ -188,14 +197,14 @@ export class Session implements Actor, Listener {
     if (this.mode !== "running") return;
     const op = this.#ops[this.#at] as Op;
     this.#count(op.kind, rows, affected);
-    if (this.#sampling) this.#check(op);
+    if (this.#captures) this.#look(op);
     this.#at++;
     this.#go();
   }
 
   failed(error: DriverError): void {
     this.progress++;
-    this.#sampling = false;
+    this.#captures = this.#sampling = this.#ending = false;
     if (this.mode === "stopped") return;
     const mode = this.mode;
     this.#owner.failed(this, error);
@@ -212,7 +221,7 @@ export class Session implements Actor, Listener {
   }
 
   lost(error: DriverError): void {
-    this.#sampling = false;
+    this.#captures = this.#sampling = this.#ending = false;
     if (this.mode === "stopped") return;
     this.#owner.failed(this, error);
     this.#reconnect();
@@ -248,7 +257,7 @@ export class Session implements Actor, Listener {
   #beginAgain(): void {
     if (!this.#owner.mayBeginAgain()) return;
     this.mode = "running";
-    this.#at = 0;
+    this.#at = this.#from;
     this.#go();
   }
 
@@ -283,20 +292,21 @@ export class Session implements Actor, Listener {
         this.#pause = this.#refusals = this.#conflicts = 0;
         if (this.#batches) {
           this.events = this.#affected;
-          this.memory.next += this.batch;
+          this.#owner.plan.batchDone?.(this);
         }
         this.eventsOnLink += this.batch;
         this.#owner.eventDone(this, start, now);
         if (!this.#owner.next(this, now)) return;
         this.mode = "running";
-        this.#at = 0;
+        this.#from = this.#at = 0;
       }
       const op = this.#ops[this.#at] as Op;
       if (op.check !== undefined && --this.#untilSample < 0) {
         this.#untilSample = SAMPLE_EVERY;
-        this.#sampling = true;
-        (this.link as Link).reader.captureNext();
+        this.#captures = this.#sampling = true;
       }
+      if (op.keep !== undefined) this.#captures = true;
+      if (this.#captures) (this.link as Link).reader.captureNext();
       if (op.send(this)) return;
       this.#at++;
     }
@@ -314,13 +324,18 @@ export class Session implements Actor, Listener {
       if (this.expected >= 0 && affected !== this.expected && this.#owner.exactWriteCounts) this.mismatches++;
     } else {
       this.others++;
+      if (!this.#ending) return;
+      this.#ending = false;
+      this.#from = this.#at + 1;
     }
   }
 
-  #check(op: Op): void {
-    this.#sampling = false;
+  #look(op: Op): void {
+    const sampled = this.#sampling;
+    this.#captures = this.#sampling = false;
     const rows = (this.link as Link).reader.takeRows();
-    if (rows === null) return;
+    op.keep?.(this, rows ?? []);
+    if (rows === null || !sampled) return;
     this.sampled++;
     if (op.check?.(rows) === false) this.sampledWrong++;
   }

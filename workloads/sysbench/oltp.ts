@@ -45,7 +45,14 @@ function declare(
       if (framed) list.control("BEGIN");
       fill(list);
       if (framed) list.control("COMMIT");
-      return { templates: list.templates, tables: context.tables, ops: list.ops, transaction: framed, readOnly };
+      return {
+        templates: list.templates,
+        tables: context.tables,
+        ops: list.ops,
+        transaction: framed,
+        readOnly,
+        state: (): Inserted => ({ rows: 0 }),
+      };
     },
   };
 }
@@ -106,6 +113,11 @@ export const oltp = [
   declare("oltp_insert", "One INSERT, sent as text", { fills: true }, insert),
 ] satisfies Workload[];
 
+/** What a session counts for ids of its own. */
+interface Inserted {
+  rows: number;
+}
+
 /**
  * MySQL: id 0 asks for the next AUTO_INCREMENT value; PostgreSQL: the id is left out. Without auto_inc the ids are
  * those of rand.unique(), moved into the range of a signed integer; each session takes every n-th number of the
@@ -117,8 +129,8 @@ function insert(list: OpList): void {
   const from = window.index * Math.floor(2 ** 32 / window.count);
   const c = Buffer.alloc(C_LENGTH);
   const pad = Buffer.alloc(PAD_LENGTH);
-  const nextId = ({ memory, id }: Actor): number =>
-    uniqueNumber((from + memory.next++ * sessions + id) % 2 ** 32, seed >>> 0) - 2_147_483_648;
+  const nextId = ({ state, id }: Actor): number =>
+    uniqueNumber((from + (state as Inserted).rows++ * sessions + id) % 2 ** 32, seed >>> 0) - 2_147_483_648;
   const omit = autoInc && dialect === "postgres";
   list.ops.push({
     kind: "write",

@@ -95,6 +95,11 @@ export function rowsThatFit(first: number, bytes = BULK_BYTES): number {
   }
 }
 
+/** The last id that the session's table has. */
+interface Filled {
+  last: number;
+}
+
 /**
  * Each session fills a table of its own, (id, k), with rising ids. As in sysbench an event is one row, and as many as
  * fill 512 KiB go out as one INSERT; there each counts when it is buffered, here when the server has taken it. So the
@@ -106,18 +111,20 @@ const bulkInsert: Workload<typeof stepOptions> = {
   dataset: bulk,
   description:
     "Multi-row INSERTs of 512 KiB into a table per session; an event is one row, latencies are those of INSERTs",
-  plan() {
+  plan(): Plan<Filled> {
     return {
       templates: [],
       tables: 0,
       transaction: false,
       readOnly: false,
-      batch: ({ memory }) => rowsThatFit(memory.next + 1),
+      state: () => ({ last: 0 }),
+      batch: ({ state }) => rowsThatFit(state.last + 1),
+      batchDone: ({ state, batch }) => void (state.last += batch),
       ops: [
         {
           kind: "write",
           send(actor) {
-            const first = actor.memory.next + 1;
+            const first = actor.state.last + 1;
             const rows = Array.from({ length: actor.batch }, (_, i) => `(${first + i},${first + i})`);
             actor.expected = actor.batch;
             actor.text(`INSERT INTO sbtest${actor.id + 1} VALUES${rows.join(",")}`);
@@ -128,7 +135,7 @@ const bulkInsert: Workload<typeof stepOptions> = {
       // Rows of an earlier window are there already, and those of an INSERT whose answer was lost may be.
       async start(actor, ask) {
         const rows = await ask(`SELECT COALESCE(MAX(id), 0) FROM sbtest${actor.id + 1}`);
-        actor.memory.next = Number(rows[0]?.[0] ?? 0);
+        actor.state.last = Number(rows[0]?.[0] ?? 0);
       },
     };
   },
