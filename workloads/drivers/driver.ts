@@ -7,17 +7,9 @@
  * connection's listener, always in a later turn of the event loop than `execute()`.
  */
 import type { Endpoint } from "../contract.ts";
-import type { ParamValue } from "./params.ts";
+import type { ParamType, ParamValue } from "./params.ts";
 
-/**
- * int, bigint: signed, 32 and 64 bits. decimal: `precision` digits, `scale` of them after the point. timestamp: to the
- * microsecond, without a time zone. text: exactly `length` bytes of ASCII, written in place. varchar: UTF-8 of any
- * length; the packet is built anew for each execution.
- */
-export type ParamType =
-  | { readonly type: "int" | "bigint" | "date" | "timestamp" | "varchar" }
-  | { readonly type: "decimal"; readonly precision: number; readonly scale: number }
-  | { readonly type: "text"; readonly length: number };
+export type { ParamType } from "./params.ts";
 
 /**
  * How a statement is counted, as sysbench counts it: read = it returns rows; write = it changed at least one row (a

@@ -1,5 +1,13 @@
 /** Values of typed parameters, as both protocols need them before they write them their own way. */
-import type { ParamType } from "./driver.ts";
+/**
+ * int, bigint: signed, 32 and 64 bits. decimal: `precision` digits, `scale` of them after the point. timestamp: to the
+ * microsecond, without a time zone. text: exactly `length` bytes of ASCII, written in place. varchar: UTF-8 of any
+ * length; the packet is built anew for each execution.
+ */
+export type ParamType =
+  | { readonly type: "int" | "bigint" | "date" | "timestamp" | "varchar" }
+  | { readonly type: "decimal"; readonly precision: number; readonly scale: number }
+  | { readonly type: "text"; readonly length: number };
 
 /** A decimal as a number or as "-12.50", a date as "2024-01-31", a timestamp as "2024-01-31 12:00:00.123456". */
 export type ParamValue = number | bigint | string;
