@@ -3,10 +3,10 @@ import type { Endpoint, RunSpec } from "../contract.ts";
 import type { Connection, ConnectOptions, Driver, Statement, StatementSpec, Value } from "../drivers/driver.ts";
 import { DriverError } from "../drivers/driver.ts";
 import { EndpointChooser } from "./endpoints.ts";
+import type { Link } from "./link.ts";
 import { STATEMENT_TIMEOUT_MS } from "./patience.ts";
 import type { Ask, Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
-import type { Link } from "./session.ts";
 
 const BEGIN: StatementSpec = { sql: "BEGIN", params: [], kind: "control" };
 const COMMIT: StatementSpec = { sql: "COMMIT", params: [], kind: "control" };

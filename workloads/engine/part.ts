@@ -3,14 +3,15 @@ import type { Step } from "../contract.ts";
 import type { Driver, DriverError } from "../drivers/driver.ts";
 import type { IntervalReport, PartReport } from "./counters.ts";
 import { IntervalClock } from "./interval-clock.ts";
-import { isOwnLimit, Linker } from "./linker.ts";
+import { Linker } from "./linker.ts";
 import { OpenLoop } from "./open-loop.ts";
+import { Opening } from "./opening.ts";
+import { PartMeter } from "./part-meter.ts";
 import type { PartTask, Times } from "./part-task.ts";
-import { STATEMENT_TIMEOUT_MS, statementTimeout } from "./patience.ts";
-import type { Ask, Plan } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { Quiet } from "./quiet.ts";
 import { Random } from "./random.ts";
 import { Recorder } from "./recorder.ts";
-import { ThreadMeter } from "./selfcheck.ts";
 import type { SessionOwner } from "./session.ts";
 import { endSession, Session } from "./session.ts";
 import { StallWatch } from "./stall-watch.ts";
@@ -24,12 +25,13 @@ const LONGEST_DRAIN_MS = 10_000;
 export class Part implements SessionOwner {
   readonly plan: Plan;
   readonly exactWriteCounts: boolean;
-  readonly #task: PartTask;
   readonly #step: Step;
   readonly links: Linker;
   readonly #sessions: Session[] = [];
   readonly #onInterval: (report: IntervalReport) => void;
-  readonly #meter = new ThreadMeter();
+  readonly #meter = new PartMeter(this.#sessions);
+  readonly #opening: Opening;
+  readonly #quiet = new Quiet();
   readonly #recorder: Recorder;
   readonly #openLoop: OpenLoop | null;
   readonly #watch: StuckWatch;
@@ -38,19 +40,7 @@ export class Part implements SessionOwner {
   /** Events that may still begin (option `events`); without a limit in the warm-up. */
   #budget = Infinity;
   readonly #events: number;
-  #cpuSeconds = 0;
-  #worstDelay = 0;
-  #windowBytes = 0;
-  #bytesAtInterval = 0;
   #carriedIn = 0;
-  #goneBytes = 0;
-  #connectError: string | null = null;
-  readonly #ownLimits: Record<string, number> = {};
-  /** Milliseconds that a statement may take; the first connection asks the server how long locks wait. */
-  #patience = STATEMENT_TIMEOUT_MS;
-  #patienceAsked = false;
-  #path = "";
-  #serverVersion = "";
   #started = false;
   #opened = false;
   #over = false;
@@ -59,8 +49,6 @@ export class Part implements SessionOwner {
     opened: () => this.#open(),
     closed: (at) => this.#close(at),
   });
-  /** Called when a session has nothing more to do, or the part is stopped. */
-  #onQuiet: () => void = () => {};
 
   constructor(
     task: PartTask,
@@ -70,7 +58,6 @@ export class Part implements SessionOwner {
     events: number,
     onInterval: (report: IntervalReport) => void,
   ) {
-    this.#task = task;
     this.#step = task.spec.steps[task.step] as Step;
     this.plan = plan;
     this.exactWriteCounts = driver.exactWriteCounts;
@@ -85,6 +72,10 @@ export class Part implements SessionOwner {
     }
     const share = this.#sessions.length / threads;
     this.links = new Linker(spec, driver, plan, password, spec.target.connectRate * share, loop);
+    this.#opening = new Opening(this.links, spec.target, plan, (error) => {
+      this.#intervals.advance(performance.now());
+      this.#recorder.error(error);
+    });
     this.#events = events > 0 ? budget : Infinity;
     this.#recorder = new Recorder(rate !== undefined);
     this.#openLoop = rate
@@ -93,17 +84,17 @@ export class Part implements SessionOwner {
           task,
           share,
           (session) => this.#offer(session),
-          (seconds) => (this.#meter.spun += seconds),
+          (seconds) => this.#meter.spun(seconds),
         )
       : null;
-    this.#watch = new StuckWatch(this.#sessions, this.#patience);
+    this.#watch = new StuckWatch(this.#sessions, this.#opening.patienceMs);
   }
 
   /** Resolves when all sessions are connected, or after `patienceMs` with those that are; the others go on trying. */
   async connect(patienceMs: number): Promise<{ connected: number; error: string | null }> {
     const all = Promise.all(this.#sessions.map((session) => this.#link(session)));
     await within(all, patienceMs);
-    return { connected: this.#connected(), error: this.#connectError };
+    return { connected: this.#connected(), error: this.#opening.connectError };
   }
 
   #connected(): number {
@@ -111,38 +102,12 @@ export class Part implements SessionOwner {
   }
 
   async #link(session: Session): Promise<void> {
-    const { plan } = this;
-    const link = await this.links.openPersistently(
-      session.random,
-      (error) => this.#connectFailed(error),
-      async (ask) => {
-        await this.#askPatience(ask);
-        await plan.start?.(session, ask);
-      },
-    );
+    const link = await this.#opening.link(session);
+    this.#watch.limitMs = this.#opening.patienceMs;
     if (link === null) return;
     if (this.#over) return link.connections.forEach((connection) => connection.destroy());
-    this.#path ||= link.main.path;
-    this.#serverVersion ||= link.main.serverVersion;
     session.relink(link);
     if (session.mode === "idle") this.#offer(session);
-  }
-
-  async #askPatience(ask: Ask): Promise<void> {
-    if (this.#patienceAsked) return;
-    this.#patienceAsked = true;
-    this.#patience = await statementTimeout(this.#task.spec.target, ask);
-    this.#watch.limitMs = this.#patience;
-  }
-
-  #connectFailed(error: DriverError): void {
-    this.#connectError = error.message;
-    if (isOwnLimit(error)) {
-      this.#ownLimits[error.code] = (this.#ownLimits[error.code] ?? 0) + 1;
-      return;
-    }
-    this.#intervals.advance(performance.now());
-    this.#recorder.error(error);
   }
 
   /** Warm-up, window, drain. Resolves with the report; earlier when `stop` is called or the events are used up. */
@@ -152,8 +117,7 @@ export class Part implements SessionOwner {
     if (this.#over) return this.#finish();
     this.#started = true;
     this.#recorder.start();
-    this.#bytesAtInterval = this.#bytes();
-    this.#meter.take();
+    this.#meter.start();
     this.#stalls.start();
     if (times.open > times.begin) this.#openLoop?.phase(times.begin, times.open, 0);
     this.#intervals.start(times, this.#step.intervalSeconds * 1000);
@@ -202,7 +166,7 @@ export class Part implements SessionOwner {
   next(session: Session, now: number): boolean {
     if (this.#over) return false;
     if (now >= this.#times.close || this.#budget <= 0) {
-      this.#onQuiet();
+      this.#quiet.look();
       return false;
     }
     if (this.#openLoop !== null) {
@@ -215,7 +179,7 @@ export class Part implements SessionOwner {
     session.batch = this.plan.batch === undefined ? 1 : this.#batch(this.plan.batch(session));
     this.#budget -= session.batch;
     session.serviceStart = now;
-    if (!this.#mustReconnect(session)) return true;
+    if (!this.#opening.mustReconnect(session)) return true;
     // Part of the event and of its latency, as in sysbench; the new connection goes on with it.
     this.#reconnect(session);
     return false;
@@ -235,7 +199,7 @@ export class Part implements SessionOwner {
 
   mayBeginAgain(): boolean {
     if (!this.#over && performance.now() < this.#times.close) return true;
-    this.#onQuiet();
+    this.#quiet.look();
     return false;
   }
 
@@ -244,21 +208,14 @@ export class Part implements SessionOwner {
     this.#intervals.advance(now);
     this.#recorder.reconnect();
     if (!this.#over && now < this.#times.close) void this.#link(session);
-    else this.#onQuiet();
-  }
-
-  /** sysbench 0.4's reconnect-mode=random drew before each request of its simple mode, one in two. */
-  #mustReconnect(session: Session): boolean {
-    const mode = this.#task.spec.target.reconnect;
-    if (mode === "never" || session.eventsOnLink === 0) return false;
-    return mode === "random" ? session.random.double() < 0.5 : session.eventsOnLink >= mode;
+    else this.#quiet.look();
   }
 
   #reconnect(session: Session): void {
     const link = session.link;
     session.link = null;
     for (const connection of link?.connections ?? []) {
-      this.#goneBytes += connection.bytesRead + connection.bytesWritten;
+      this.#meter.closes(connection);
       void connection.close();
     }
     this.#recorder.reconnect();
@@ -276,30 +233,13 @@ export class Part implements SessionOwner {
 
   #report(index: number, seconds: number): void {
     for (const session of this.#sessions) this.#recorder.flush(session);
-    const { cpuSeconds, eventLoopDelayP99Ms } = this.#meter.take();
-    if (index >= 0) {
-      this.#cpuSeconds += cpuSeconds;
-      this.#worstDelay = Math.max(this.#worstDelay, eventLoopDelayP99Ms);
-    }
-    const bytes = this.#bytes();
-    if (index >= 0) this.#windowBytes += bytes - this.#bytesAtInterval;
     this.#onInterval({
       index,
       seconds,
       ...this.#recorder.takeInterval(),
-      cpuSeconds,
-      eventLoopDelayP99Ms,
-      bytes: bytes - this.#bytesAtInterval,
+      ...this.#meter.interval(index >= 0),
       connected: this.#connected(),
     });
-    this.#bytesAtInterval = bytes;
-  }
-
-  #bytes(): number {
-    let bytes = this.#goneBytes;
-    for (const session of this.#sessions)
-      for (const c of session.link?.connections ?? []) bytes += c.bytesRead + c.bytesWritten;
-    return bytes;
   }
 
   // The end.
@@ -308,26 +248,16 @@ export class Part implements SessionOwner {
   stop(): void {
     this.#over = true;
     this.links.stop();
-    this.#onQuiet();
+    this.#quiet.look();
   }
 
   /** Waits for the moment, for `stop`, or until the last of a limited number of events has ended. */
-  async #until(moment: number): Promise<void> {
-    const wait = moment - performance.now();
-    if (this.#over || wait <= 0) return;
-    const enough = new Promise<void>((resolve) => {
-      // An event that waits for its next try or for a connection has not ended.
-      this.#onQuiet = () => {
-        if (this.#over || (this.#budget <= 0 && !this.#sessions.some((s) => s.start > 0))) resolve();
-      };
-    });
-    let ended = false;
-    void enough.then(() => (ended = true));
-    this.#onQuiet();
-    await within(enough, wait);
-    // A timer may fire a fraction of a millisecond early, and what begins before the window does not count.
-    while (!ended && !this.#over && performance.now() < moment) await new Promise((resolve) => setImmediate(resolve));
-    this.#onQuiet = () => {};
+  #until(moment: number): Promise<void> {
+    // An event that waits for its next try or for a connection has not ended.
+    return this.#quiet.until(
+      moment,
+      () => this.#over || (this.#budget <= 0 && !this.#sessions.some((s) => s.start > 0)),
+    );
   }
 
   #busy(): number {
@@ -348,7 +278,7 @@ export class Part implements SessionOwner {
     this.#stalls.stop();
     for (const session of this.#sessions) this.#recorder.flush(session);
     const connected = this.#connected();
-    this.#meter.stop();
+    const cost = this.#meter.stop();
     await Promise.all(this.#sessions.map(endSession));
     return {
       ...this.#recorder.rest(),
@@ -362,27 +292,18 @@ export class Part implements SessionOwner {
       dropped: arrivals.dropped,
       maxBacklog: arrivals.maxBacklog,
       backlogAtEnd: arrivals.waited.length,
-      path: this.#path,
-      serverVersion: this.#serverVersion,
-      cpuSeconds: this.#cpuSeconds,
-      eventLoopDelayP99Ms: this.#worstDelay,
-      bytes: this.#windowBytes,
+      path: this.#opening.path,
+      serverVersion: this.#opening.serverVersion,
+      ...cost,
       connected,
-      ownLimits: this.#ownLimits,
-      connectError: this.#connectError,
+      ownLimits: this.#opening.ownLimits,
+      connectError: this.#opening.connectError,
     };
   }
 
   /** Events that wait for an answer end and count; one that is in its back-off or has no connection is given up. */
-  async #drain(): Promise<void> {
-    if (this.#busy() === 0) return;
-    let check: NodeJS.Timeout | undefined;
-    const empty = new Promise<void>((resolve) => {
-      this.#onQuiet = () => (this.#over || this.#busy() === 0 ? resolve() : undefined);
-      check = setInterval(this.#onQuiet, DRAIN_CHECK_MS);
-    });
-    await within(empty, Math.min(LONGEST_DRAIN_MS, this.#patience + StuckWatch.everyMs * 2));
-    clearInterval(check);
-    this.#onQuiet = () => {};
+  #drain(): Promise<void> {
+    const longest = Math.min(LONGEST_DRAIN_MS, this.#opening.patienceMs + StuckWatch.everyMs * 2);
+    return this.#quiet.atMost(longest, DRAIN_CHECK_MS, () => this.#over || this.#busy() === 0);
   }
 }

@@ -4,23 +4,11 @@
  * Everything is driven by answers: a session never waits in a promise between two statements.
  */
 import type { Endpoint } from "../contract.ts";
-import type { Connection, DriverError, Listener, Statement, StatementKind } from "../drivers/driver.ts";
+import type { DriverError, Listener, Statement, StatementKind } from "../drivers/driver.ts";
+import type { Link } from "./link.ts";
 import type { Actor, Op, Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
-
-/** The connections that a session holds: one, or one for reading and one for writing. */
-export interface Link {
-  /** Distinct connections. */
-  readonly connections: Connection[];
-  /** Statements by table * templates + template; reads may come from another connection than writes. */
-  readonly statements: Statement[];
-  /** Where BEGIN, COMMIT, ROLLBACK and text go. */
-  readonly main: Connection;
-  readonly begin: Statement | null;
-  readonly commit: Statement | null;
-  /** The connection that a template's kind runs on, for sampling. */
-  reader: Connection;
-}
+import { Setbacks } from "./setbacks.ts";
 
 export interface SessionOwner {
   /** An event ended in success. Both times are of performance.now(). */
@@ -45,20 +33,6 @@ export interface SessionOwner {
   };
 }
 
-/** Back-off after an error that is no plain restart: doubles from 10 ms to 1 s, until an event succeeds. */
-const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 1000;
-/**
- * Failures of an event on one connection after which it is tried on a new one. Where there are other endpoints, the
- * second refusal is enough. With one endpoint a new connection may still end somewhere else (a forwarder that moves new
- * connections), or be free of what the old one carries (PostgreSQL's 0A000 after ALTER TABLE lasts as long as the
- * prepared statement). Conflicts with others come and go, so many of them in a row are needed.
- */
-const REFUSALS_ELSEWHERE = 2;
-const REFUSALS_HERE = 5;
-const CONFLICTS = 100;
-/** A batch whose rows are there already, since an INSERT with a lost answer was taken late, gets on by a new start only. */
-const CONFLICTS_OF_BATCH = 2;
 /**
  * One answer in this many is decoded in full and checked. A prime, so that it does not keep hitting the same statement
  * of an event.
@@ -100,13 +74,9 @@ export class Session implements Actor, Listener {
   /** Rows changed by the last write of the event in hand. */
   #affected = 0;
   #at = 0;
-  /** Milliseconds before the next try; grows with the failures since the last event that succeeded, 0 without any. */
-  #pause = 0;
+  readonly #setbacks: Setbacks;
   /** Milliseconds that follow the ROLLBACK in hand. */
   #resumeAfter = 0;
-  /** Failures since the last success or the last connection: of the node, and with other sessions. */
-  #refusals = 0;
-  #conflicts = 0;
   #timer: NodeJS.Timeout | null = null;
   /** The answer that is awaited is decoded, for a check or for operations to come. */
   #captures = false;
@@ -125,6 +95,7 @@ export class Session implements Actor, Listener {
     this.#ops = owner.plan.ops;
     this.#templates = owner.plan.templates.length;
     this.#batches = owner.plan.batch !== undefined;
+    this.#setbacks = new Setbacks(this.#batches);
     this.#untilSample = (id * 131) % SAMPLE_EVERY;
   }
 
@@ -160,7 +131,7 @@ export class Session implements Actor, Listener {
     this.link = link;
     for (const connection of link.connections) connection.listener = this;
     this.eventsOnLink = 0;
-    this.#refusals = this.#conflicts = 0;
+    this.#setbacks.relinked();
     const resume = this.mode === "linking" && this.start > 0;
     this.mode = resume ? "running" : "idle";
     if (!resume) return;
@@ -210,14 +181,13 @@ export class Session implements Actor, Listener {
     this.#owner.failed(this, error);
     if (error.action === "reconnect" || mode === "rolling-back") return this.#reconnect();
     if (error.action === "restart") return this.#restart(error);
-    this.#refusals++;
     const elsewhere = this.#owner.links.alternatives;
-    if (this.#refusals >= (elsewhere ? REFUSALS_ELSEWHERE : REFUSALS_HERE)) {
+    if (this.#setbacks.refused(elsewhere)) {
       if (elsewhere) for (const { endpoint } of this.link?.connections ?? []) this.#owner.links.avoid(endpoint);
       return this.#reconnect();
     }
-    this.#growPause();
-    this.#again(error.needsRollback, this.#pause);
+    this.#setbacks.growPause();
+    this.#again(error.needsRollback, this.#setbacks.pause);
   }
 
   lost(error: DriverError): void {
@@ -229,12 +199,8 @@ export class Session implements Actor, Listener {
 
   /** After a conflict with another session: at once, as sysbench does. */
   #restart(error: DriverError): void {
-    if (++this.#conflicts >= (this.#batches ? CONFLICTS_OF_BATCH : CONFLICTS)) return this.#reconnect();
+    if (this.#setbacks.conflict()) return this.#reconnect();
     this.#again(error.needsRollback, 0);
-  }
-
-  #growPause(): void {
-    this.#pause = Math.min(Math.max(2 * this.#pause, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
   }
 
   #again(needsRollback: boolean, pause: number): void {
@@ -275,10 +241,10 @@ export class Session implements Actor, Listener {
     for (const connection of this.link?.connections ?? []) connection.destroy();
     this.link = null;
     this.mode = "linking";
-    const atOnce = this.#pause === 0;
-    if (atOnce) this.#owner.needsLink(this);
-    else this.#wait(this.#pause, () => this.#owner.needsLink(this));
-    this.#growPause();
+    const { pause } = this.#setbacks;
+    if (pause === 0) this.#owner.needsLink(this);
+    else this.#wait(pause, () => this.#owner.needsLink(this));
+    this.#setbacks.growPause();
   }
 
   /** Runs operations until one has sent something. */
@@ -289,7 +255,7 @@ export class Session implements Actor, Listener {
         const start = this.start;
         this.start = 0;
         this.mode = "idle";
-        this.#pause = this.#refusals = this.#conflicts = 0;
+        this.#setbacks.over();
         if (this.#batches) {
           this.events = this.#affected;
           this.#owner.plan.batchDone?.(this);
