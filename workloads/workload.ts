@@ -49,8 +49,9 @@ export interface Dataset<S extends z.ZodObject = z.ZodObject> {
   /**
    * After a run on tables that were as `tables` says before it: one line per thing that must hold and does not.
    * @param query rows of one statement, on a node that has everything that was committed
+   * @param counted rows by table
    */
-  check?(context: DataContext<z.output<S>>, query: Query): Promise<string[]>;
+  check?(context: DataContext<z.output<S>>, query: Query, counted: ReadonlyMap<string, number>): Promise<string[]>;
 }
 
 export interface DataContext<Options> extends DataSize {

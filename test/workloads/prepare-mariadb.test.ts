@@ -184,6 +184,15 @@ describe("prepare on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${package
     assert.ok(said(/only the index k_1 is made/));
 
     server.sql("DELETE FROM sbtest1 WHERE id = 77", "sbtest");
+    const after = { signal, consistency: true, afterRun: true };
+    assert.deepEqual((await verify(wanted, after)).problems, [
+      "sbtest1: 99999 rows after the run; expected 100000, as before it",
+    ]);
+    for (const step of [{ workload: "oltp_delete" }, { workload: "oltp_read_write", options: { skip_trx: true } }])
+      assert.deepEqual(
+        (await verify({ ...wanted, steps: [{ ...wanted.steps[0]!, ...step }] } as RunSpec, after)).problems,
+        [],
+      );
     assert.match((await verify(wanted, { signal })).problems.join(), /sbtest1: 99999 rows, the spec says 100000/);
     lines = [];
     assert.equal((await prepare(wanted, options))["loaded"], 100_000);

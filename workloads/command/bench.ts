@@ -58,7 +58,7 @@ async function bench({ spec, signal, barrier }: Met, flags: Flags, entry: URL): 
   const unsaved =
     out === undefined ? null : new Attempts(say).try(out, () => writeOutput(out, `${JSON.stringify(result)}\n`));
   process.stdout.write(`${flags.json ? JSON.stringify(result) : table(result)}\n`);
-  if (result.verify?.ok === false) say(`the nodes do not agree: ${result.verify.problems.join("; ")}`);
+  if (result.verify?.ok === false) say(`the tables after the run: ${result.verify.problems.join("; ")}`);
   if (!result.complete) say(`incomplete: ${result.incompleteReason ?? "unknown"}`);
   else if (!allComplete) say("incomplete on another driver");
   return allComplete && unsaved === null ? 0 : 1;
@@ -77,7 +77,7 @@ async function makeTables(
 /** A node that died during the run cannot answer; that is a finding, not the end of the result. */
 async function agreement(spec: RunSpec, before: VerifyResult, signal: AbortSignal): Promise<VerifyResult> {
   try {
-    return await verify(spec, { onProgress: say, signal, consistency: true });
+    return await verify(spec, { onProgress: say, signal, consistency: true, afterRun: true });
   } catch (error) {
     return {
       ...before,

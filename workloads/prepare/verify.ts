@@ -10,7 +10,12 @@ import type { Session } from "./session.ts";
 import { describe, openSession } from "./session.ts";
 
 type VerifyResult = NonNullable<RunResult["verify"]>;
-type VerifyOptions = { onProgress?(line: string): void; signal: AbortSignal; consistency?: boolean };
+type VerifyOptions = {
+  onProgress?(line: string): void;
+  signal: AbortSignal;
+  consistency?: boolean;
+  afterRun?: boolean;
+};
 
 /** A full scan of a large table on a cold cache. */
 const SCAN_TIMEOUT_MS = 1_800_000;
@@ -21,12 +26,13 @@ const beyond = (size: number): string =>
 
 /**
  * Counts rows and compares columns and indexes with the spec; with `consistency`, also the same checksum of every table
- * on every observed node (rows may then differ from the spec: workloads insert and delete). Problems are lines in the
+ * on every observed node (rows may then differ from the spec: workloads insert and delete). With `afterRun`, what the workload says must
+ * hold after a run on tables that were as the spec says before it. Problems are lines in the
  * answer, more rows than the spec's a note; only a server that can't be asked at all rejects.
  */
 export async function verify(
   spec: RunSpec,
-  { onProgress, signal, consistency = false }: VerifyOptions,
+  { onProgress, signal, consistency = false, afterRun = false }: VerifyOptions,
 ): Promise<VerifyResult> {
   signal.throwIfAborted();
   const data = dataOf(spec);
@@ -47,6 +53,10 @@ export async function verify(
         if (rows > wanted.count) notes.push(`${name}: ${rows} rows, ${beyond(wanted.count)}`);
       }
       onProgress?.(`${name}: ${rows.toLocaleString("en")} rows`);
+    }
+    if (afterRun && data.dataset.check !== undefined) {
+      const counted = new Map(tables.map(({ table, rows }) => [table, rows]));
+      problems.push(...(await data.dataset.check(data.context, (sql) => session.query(sql, SCAN_TIMEOUT_MS), counted)));
     }
     const checksums = consistency ? await compareNodes(spec, present, problems, onProgress, signal) : undefined;
     return {

@@ -1,7 +1,7 @@
 /** The tables of sysbench 1.0.20 (src/lua/oltp_common.lua, bulk_insert.lua): sbtest1, sbtest2, ... */
 import type { z } from "zod";
 import { distribution } from "../engine/distributions.ts";
-import type { Column, DataContext, Dataset, Index, Rows, Table } from "../workload.ts";
+import type { Column, DataContext, Dataset, Index, Rows, RunStep, Table } from "../workload.ts";
 import type { TableOptions } from "./options.ts";
 import { tableOptions } from "./options.ts";
 import { ROW_BYTES, writeRows } from "./rows.ts";
@@ -55,7 +55,19 @@ export const sbtest: Dataset<typeof tableOptions> = {
   name: "sysbench",
   options: tableOptions,
   tables: (context) => numbers(context.tables).map((table) => oltpTable(context, table)),
+  /** A transaction that deletes a row inserts it again: whatever was aborted, restarted or lost, as many are there. */
+  async check({ options, steps, tableSize }, _query, counted) {
+    // Without transactions a DELETE may stay alone.
+    const transactional = options.mysql_storage_engine.toLowerCase() === "innodb";
+    if (!transactional || !steps.every(keepsRows)) return [];
+    return [...counted].flatMap(([name, rows]) =>
+      rows === tableSize ? [] : [`${name}: ${rows} rows after the run; expected ${tableSize}, as before it`],
+    );
+  },
 };
+
+const keepsRows = ({ workload, options }: RunStep): boolean =>
+  !["oltp_insert", "oltp_delete"].includes(workload) && options["skip_trx"] !== true;
 
 /** bulk_insert has tables of its own under the same names: one for each thread, which the threads fill. */
 export const bulk: Dataset<z.ZodObject> = {
