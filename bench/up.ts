@@ -22,9 +22,8 @@ const { nodes: list, rounds: count } = program.opts<{ nodes: string; rounds: str
 const sizes = list.split(",").map(Number),
   rounds = Number(count);
 if (sizes.some((n) => !(Number.isInteger(n) && n >= 2 && n <= 18)))
-  program.error(`--nodes: got ${list}, allowed are whole numbers from 2 to 18`);
-if (!(Number.isInteger(rounds) && rounds >= 1))
-  program.error(`--rounds: got ${count}, allowed is a whole number from 1`);
+  program.error(`--nodes: ${list}; expected whole numbers from 2 to 18`);
+if (!(Number.isInteger(rounds) && rounds >= 1)) program.error(`--rounds: ${count}; expected a whole number from 1`);
 
 /** The stages by the names of their resources, in the order in which they begin. */
 const STAGES: [string, RegExp][] = [

@@ -84,7 +84,7 @@ async function run(file: string, options: Options): Promise<void> {
   const { plan, legs } = load(file, options);
   const parallel = Number(options.parallel);
   if (!(Number.isInteger(parallel) && parallel >= 1))
-    throw new ReportError(`--parallel: got ${options.parallel}, allowed is a whole number from 1`);
+    throw new ReportError(`--parallel: ${options.parallel}; expected a whole number from 1`);
   const sum = total(legs, parallel);
   const cost = sum.money === null ? "no price given" : `about ${sum.money.toFixed(2)} ${sum.currency}`;
   if (options.dryRun) {

@@ -59,7 +59,7 @@ export function configItems({ raw, aws, sealed }: StackSettings): Item[] {
   if ("problems" in checked)
     return [
       ...checked.problems.map((problem) =>
-        missing(/^\S+ is missing/.test(problem) ? "to be set" : "configuration", problem),
+        missing(/^\S+: missing\b/.test(problem) ? "to be set" : "configuration", problem),
       ),
       ...secrets,
     ];

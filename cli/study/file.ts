@@ -94,7 +94,7 @@ export function parseStudy(text: string, file: string): Study {
       .map((issue) => {
         const key = issue.path.map(String).join(".") || "the document";
         if (issue.code === "unrecognized_keys")
-          return `${file}: ${key === "the document" ? "" : `${key}: `}${issue.keys.join(", ")}: no such key; allowed are ${Object.keys(studySchema.shape).join(", ")}`;
+          return `${file}: ${key === "the document" ? "" : `${key}: `}${issue.keys.join(", ")}: unknown key; expected one of ${Object.keys(studySchema.shape).join(", ")}`;
         const given = issue.path.reduce<unknown>(
           (value, p) => (value as Record<PropertyKey, unknown> | undefined)?.[p],
           input,
@@ -129,11 +129,12 @@ export function resolvePiece(
   readStack: ReadStack,
   path: string[] = [],
 ): Record<string, unknown> {
-  if (path.includes(name)) throw new StudyError(`${axisName}: ${[...path, name].join(" extends ")}: a circle`);
+  if (path.includes(name))
+    throw new StudyError(`${axisName}: ${[...path, name].join(" extends ")}; expected no circle`);
   const entry = entries[name];
   if (!entry)
     throw new StudyError(
-      `${axisName}: ${path.at(-1)} extends "${name}", allowed is one of ${Object.keys(entries).join(", ")}`,
+      `${axisName}.${path.at(-1)}.extends: "${name}"; expected one of ${Object.keys(entries).join(", ")}`,
     );
   const { extends: parent, stackFile, ...own } = entry;
   const base = stackFile === undefined ? {} : readStack(stackFile as string);
@@ -158,7 +159,7 @@ export function cellsOf(study: Study, scaleName: string | undefined, readStack: 
     for (const wanted of only ?? [])
       if (!entries[wanted])
         throw new StudyError(
-          `scales.${scaleName}.only.${name} names "${wanted}", allowed is one of ${Object.keys(entries).join(", ")}`,
+          `scales.${scaleName}.only.${name}: "${wanted}"; expected one of ${Object.keys(entries).join(", ")}`,
         );
     const names = Object.keys(entries).filter((n) => !only || only.includes(n));
     return names.length === 0 ? [undefined] : names;
@@ -191,7 +192,7 @@ export function scaleOf(study: Study, name: string | undefined): z.infer<typeof 
   const found = study.scales[name];
   if (!found)
     throw new StudyError(
-      `--scale is "${name}", allowed is one of ${Object.keys(study.scales).join(", ") || "none: the study has no scales"}`,
+      `--scale: "${name}"; expected ${Object.keys(study.scales).length > 0 ? `one of ${Object.keys(study.scales).join(", ")}` : "no such option: the study has no scales"}`,
     );
   return found;
 }

@@ -95,7 +95,7 @@ export class Journal {
       });
   }
 
-  /** By leg: the result of its last good end, if that file is still there. */
+  /** By leg: the result of its last completion, if that file is still there. */
   done(): Map<string, Entry & { resultFile: string }> {
     const found = new Map<string, Entry & { resultFile: string }>();
     for (const e of this.entries())

@@ -1,4 +1,4 @@
-/** Several stands of one leg as one result, whose windows are repeats of each other. Pure. */
+/** Repeated deployments of a leg as one result, whose windows are repeats of each other. Pure. */
 import { basename, dirname } from "node:path";
 import { type Subject, subjectOf } from "../../report/model.ts";
 import type { RunResult } from "../../workloads/contract.ts";

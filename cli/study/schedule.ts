@@ -33,7 +33,7 @@ function placesOf(leg: Leg): string[] {
 
 type Together<T> = (a: T, b: T) => boolean;
 
-/** The first in line that gets on with all that is under way; undefined when there is none, or no room. */
+/** First queued leg compatible with all running legs; undefined when there is none, or no room. */
 function next<T>(waiting: readonly T[], running: readonly T[], most: number, together: Together<T>): T | undefined {
   return running.length < most ? waiting.find((w) => running.every((r) => together(w, r))) : undefined;
 }

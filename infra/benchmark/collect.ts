@@ -60,7 +60,7 @@ try {
   for (const run of runs) run.close();
 }
 
-/** Several drivers wait for each other: they are all under way or at their good end, or all begin anew. */
+/** Several drivers wait for each other: they are all running or completed, or all begin again. */
 async function startAll(): Promise<void> {
   if (runs.length === 1) return runs[0]!.start();
   const good = await Promise.all(runs.map((run) => run.isGood()));

@@ -46,17 +46,17 @@ export class DriverRun {
     this.#showsIntervals = showsIntervals;
   }
 
-  /** Starts the run unless it is under way or has come to its good end. */
+  /** Starts the run unless it is under way or has completed. */
   async start(): Promise<void> {
     await this.#script(startScript(this.#runKey));
   }
 
-  /** Starts it anew, whatever it has come to. */
+  /** Starts it again, whatever its state. */
   async restart(): Promise<void> {
     await this.#script(restartScript(this.#runKey));
   }
 
-  /** Under way, or at its good end. */
+  /** Under way, or completed. */
   async isGood(): Promise<boolean> {
     const poll = await this.#lasting(async (client) =>
       parsePoll((await run(client, pollScript(this.#runKey, 0), this.node.sudo)).stdout),

@@ -52,7 +52,7 @@ ${writeFile("/etc/systemd/system/meshbench-run@.service", UNIT)}
 systemctl daemon-reload`;
 }
 
-/** Starts the run unless it is under way or has come to its good end. */
+/** Starts the run unless it is under way or has completed. */
 export function startScript(runKey: string): string {
   const unit = `meshbench-run@${runKey}.service`;
   return `if [ "$(cat ${RUNS_DIR}/${runKey}/exit 2>/dev/null)" != 0 ] && ! systemctl is-active --quiet ${unit}; then

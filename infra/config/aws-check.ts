@@ -43,12 +43,12 @@ function checkSite(site: AwsSite, key: string, config: Config): string[] {
   const problems: string[] = [];
   if (site.operatorCidr === undefined && config.operatorCidr === undefined)
     problems.push(
-      `meshbench:operatorCidr is missing: SSH to the nodes of "${site.name}" is open to this network only; give your own address, such as 203.0.113.7/32 (0.0.0.0/0, written out, opens it to everybody)`,
+      `meshbench:operatorCidr: missing; expected your own address, such as 203.0.113.7/32: SSH to the nodes of "${site.name}" is open to this network only (0.0.0.0/0, written out, opens it to everybody)`,
     );
   for (const { key: name, type } of typesOf(site)) {
     if (site.placementGroup && isBurstable(type))
       problems.push(
-        `${key}.placementGroup is true, but ${key}.${name} is ${type}, and burstable types have no place in a cluster placement group; take another type such as m6i.large`,
+        `${key}.placementGroup: true, with ${key}.${name} ${type}; expected a type that is not burstable, such as m6i.large, in a cluster placement group`,
       );
   }
   const kinds = new Set(typesOf(site).map(({ type }) => architectureOf(type)));
@@ -59,27 +59,27 @@ function checkSite(site: AwsSite, key: string, config: Config): string[] {
         .join(", ")}); expected types of one architecture, or no ami`,
     );
   if (new Set(site.zones).size !== site.zones.length)
-    problems.push(`${key}.zones is ${site.zones.join(", ")}, in which a zone stands twice`);
+    problems.push(`${key}.zones: ${site.zones.join(", ")}; expected each zone once`);
   if (site.placementGroup && site.zones.length > 1)
     problems.push(
-      `${key}.placementGroup is true, but ${key}.zones has ${site.zones.length} zones; a cluster placement group is inside one`,
+      `${key}.placementGroup: true, with ${site.zones.length} zones in ${key}.zones; expected one, since a cluster placement group is inside one`,
     );
   const prefix = site.network === undefined ? 16 : parseCidr(site.network)?.prefix;
   if (prefix !== undefined && (prefix < 16 || prefix > 22))
-    problems.push(`${key}.network is ${site.network}, allowed are /16 to /22`);
+    problems.push(`${key}.network: ${site.network}; expected /16 to /22`);
   const needed = neededDiskGb(config, true);
   if (site.nodes > 0 && site.disk.sizeGb < needed)
     problems.push(
-      `${key}.disk.sizeGb is ${site.disk.sizeGb}, but meshbench:profile loads about ${dataGb(config).toFixed(1)} GB; allowed are at least ${needed} (twice the data, and the system)`,
+      `${key}.disk.sizeGb: ${site.disk.sizeGb}; expected at least ${needed}: twice the ${dataGb(config).toFixed(1)} GB that meshbench:profile loads, and the system`,
     );
   const { sizeGb, iops, throughputMiBs } = site.disk;
   if (iops > 3000 && iops > sizeGb * 500)
     problems.push(
-      `${key}.disk.iops is ${iops}, allowed for ${sizeGb} GB are at most ${Math.max(3000, sizeGb * 500)} (500 per GB)`,
+      `${key}.disk.iops: ${iops}; expected at most ${Math.max(3000, sizeGb * 500)} for ${sizeGb} GB (500 per GB)`,
     );
   if (throughputMiBs > 125 && throughputMiBs > iops / 4)
     problems.push(
-      `${key}.disk.throughputMiBs is ${throughputMiBs}, allowed with ${iops} IOPS are at most ${Math.floor(iops / 4)} (a quarter)`,
+      `${key}.disk.throughputMiBs: ${throughputMiBs}; expected at most ${Math.floor(iops / 4)}, a quarter of the ${iops} IOPS`,
     );
   return problems;
 }
@@ -105,7 +105,7 @@ function overlaps(config: Config): string[] {
       .filter((b) => a.implied !== b.implied && overlap(a.network, b.network))
       .map((b) => {
         const [own, other] = a.implied ? [a, b] : [b, a];
-        return `${own.key}.network is missing and would be ${own.text}, which overlaps ${other.text} of ${other.key}; give another, such as 172.20.0.0/16`;
+        return `${own.key}.network: missing, and its default ${own.text} overlaps ${other.text} of ${other.key}; expected another, such as 172.20.0.0/16`;
       }),
   );
 }

@@ -90,7 +90,7 @@ function ofOtherEngine(issue: z.core.$ZodIssue, database: unknown): string[] | u
   if (!found.every(({ owners }) => owners.length > 0)) return undefined;
   return found.map(
     ({ key, owners }) =>
-      `meshbench:database.${key}: given for ${engine} with replication ${replication}; a key of ${owners.join(", ")}`,
+      `meshbench:database.${key}: given for ${engine} with replication ${replication}; expected with ${owners.join(", ")} only`,
   );
 }
 
@@ -99,32 +99,35 @@ function checkSites(config: Config, problems: string[]): void {
   for (const [i, name] of names.entries())
     if (names.indexOf(name) !== i)
       problems.push(
-        `meshbench:sites[${i}].name is "${name}", as is sites[${names.indexOf(name)}].name; site names must differ`,
+        `meshbench:sites[${i}].name: "${name}", as in sites[${names.indexOf(name)}].name; expected a name of its own`,
       );
   const seen = new Set<string>();
   for (const [i, link] of config.links.entries()) {
     for (const end of link.between) {
       const site = config.sites.find((s) => s.name === end);
-      if (!site) problems.push(`meshbench:links[${i}].between names "${end}", allowed is one of ${names.join(", ")}`);
+      if (!site) problems.push(`meshbench:links[${i}].between: "${end}"; expected one of ${names.join(", ")}`);
       else if (site.kind !== "local")
         problems.push(
-          `meshbench:links[${i}].between names "${end}" of kind ${site.kind}; only a link between local sites can be emulated`,
+          `meshbench:links[${i}].between: "${end}" of kind ${site.kind}; expected a local site, since only links between those are emulated`,
         );
     }
     if (link.between[0] === link.between[1])
-      problems.push(`meshbench:links[${i}].between names "${link.between[0]}" twice`);
+      problems.push(`meshbench:links[${i}].between: "${link.between[0]}" twice; expected two sites`);
     const key = [...link.between].sort().join(" ");
-    if (seen.has(key)) problems.push(`meshbench:links[${i}] joins ${key.replace(" ", " and ")} a second time`);
+    if (seen.has(key))
+      problems.push(
+        `meshbench:links[${i}].between: ${key.replace(" ", " and ")} a second time; expected one link between two sites`,
+      );
     seen.add(key);
   }
   const nodes = databaseNodes(config);
-  if (nodes === 0) problems.push("meshbench:sites[*].nodes add up to 0, a database needs at least one node");
+  if (nodes === 0) problems.push("meshbench:sites[*].nodes: 0 in all; expected at least one node for the database");
   for (const [key, site] of [
     ["proxy.site", config.proxy.site],
     ["driver.site", config.driver.site],
   ] as const)
     if (site !== undefined && !names.includes(site))
-      problems.push(`meshbench:${key} is "${site}", allowed is one of ${names.join(", ")}`);
+      problems.push(`meshbench:${key}: "${site}"; expected one of ${names.join(", ")}`);
 }
 
 function checkDatabase(config: Config, problems: string[], warnings: string[]): void {
@@ -144,7 +147,7 @@ function checkDatabase(config: Config, problems: string[], warnings: string[]): 
       `meshbench:proxy.kind: "${config.proxy.kind}"; expected ${engine.proxies.map((kind) => `"${kind}"`).join(" or ")} before ${engine.title}`,
     );
   const threads = maxThreads(config);
-  if (threads > 10_000) problems.push(`meshbench:profile asks for ${threads} threads, allowed is at most 10000`);
+  if (threads > 10_000) problems.push(`meshbench:profile: ${threads} threads; expected at most 10000`);
 }
 
 /** The further drivers have the mesh addresses below the proxy's, which a site's last database nodes would have. */
@@ -153,19 +156,19 @@ function checkDrivers(config: Config, problems: string[], warnings: string[]): v
   if (driver.nodes === 1) return;
   if (driver.placement === "proxy") {
     problems.push(
-      `meshbench:driver.nodes is ${driver.nodes}, but meshbench:driver.placement is "proxy", which is one node; allowed is 1, or placement "own"`,
+      `meshbench:driver.nodes: ${driver.nodes}; expected 1 with meshbench:driver.placement "proxy", which is one node, or placement "own"`,
     );
     return;
   }
   const site = config.sites.find((s) => s.name === driverSite(config));
   if (site && site.nodes + driver.nodes - 1 > DATABASE_HOSTS)
     problems.push(
-      `meshbench:driver.nodes is ${driver.nodes}, but site "${site.name}" has ${site.nodes} database nodes; allowed there are at most ${DATABASE_HOSTS + 1 - site.nodes} (a site has ${DATABASE_HOSTS} mesh addresses for database nodes and further drivers), or another meshbench:driver.site`,
+      `meshbench:driver.nodes: ${driver.nodes}; expected at most ${DATABASE_HOSTS + 1 - site.nodes} on site "${site.name}" with ${site.nodes} database nodes (a site has ${DATABASE_HOSTS} mesh addresses for database nodes and further drivers), or another meshbench:driver.site`,
     );
   const named = config.sites.findIndex((s) => s.name === "driver" && s.nodes > 1);
   if (named !== -1)
     problems.push(
-      `meshbench:sites[${named}].name is "driver", whose database nodes would be called driver-2 and so on, as are the further nodes of meshbench:driver.nodes ${driver.nodes}; give the site another name`,
+      `meshbench:sites[${named}].name: "driver"; expected another name, since its database nodes would be called driver-2 and so on, as are the further nodes of meshbench:driver.nodes ${driver.nodes}`,
     );
   if (proxy.kind !== "none" && proxy.placement === "driver")
     warnings.push(

@@ -10,7 +10,7 @@ export function describe(issue: Issue, schema: z.ZodType, input: unknown, namesp
     const allowed = keysAt(schema, issue.path, input);
     return issue.keys.map(
       (k) =>
-        `${key([...issue.path, k])} is no key of ${namespace}${allowed.length > 0 ? `; allowed are ${allowed.join(", ")}` : ""}`,
+        `${key([...issue.path, k])}: unknown key${allowed.length > 0 ? `; expected one of ${allowed.join(", ")}` : ""}`,
     );
   }
   const given = at(input, issue.path);
@@ -21,7 +21,7 @@ export function describe(issue: Issue, schema: z.ZodType, input: unknown, namesp
       .flatMap((inner) =>
         describe({ ...inner, path: [...issue.path, ...inner.path] } as Issue, schema, input, namespace),
       );
-  return [`${key(issue.path)} is ${given === undefined ? "missing" : shown(given)}, allowed is ${allowedBy(issue)}`];
+  return [`${key(issue.path)}: ${given === undefined ? "missing" : shown(given)}; expected ${allowedBy(issue)}`];
 }
 
 function segment(part: PropertyKey, index: number): string {

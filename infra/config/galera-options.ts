@@ -67,14 +67,15 @@ export function checkGaleraOptions(
   const problems: string[] = [];
   const value = (name: string): string => options[name] ?? (GALERA_DEFAULTS as Record<string, string>)[name] ?? "";
   const say = (name: string, allowed: string): void => {
-    problems.push(`${key}["${name}"] is ${value(name)}, allowed is ${allowed}`);
+    problems.push(`${key}["${name}"]: ${value(name)}; expected ${allowed}`);
   };
   for (const name of Object.keys(options)) {
-    if (OWNED.includes(name)) problems.push(`${key}["${name}"] is set by the topology itself, leave it out`);
+    if (OWNED.includes(name))
+      problems.push(`${key}["${name}"]: ${value(name)}; expected no such key: the topology sets it`);
     else if (!GALERA_OPTIONS.includes(name)) problems.push(unknown(name, key));
     if (/[;"\n]/.test(String(options[name])))
       problems.push(
-        `${key}["${name}"] holds a quote, a semicolon or a line break, none of which a provider option can hold`,
+        `${key}["${name}"]: a value with a quote, a semicolon or a line break; expected none of them in a provider option`,
       );
   }
   const seconds = (name: string): number | undefined => {
@@ -127,6 +128,8 @@ export function checkGaleraOptions(
       say(name, "a whole number from 0 to 254");
   }
   if (options["gmcast.segment"] !== undefined)
-    problems.push(`${key}["gmcast.segment"] is one value for all nodes; set it per site: meshbench:sites[i].segment`);
+    problems.push(
+      `${key}["gmcast.segment"]: ${value("gmcast.segment")}; expected per site, as meshbench:sites[i].segment`,
+    );
   return problems;
 }

@@ -145,11 +145,11 @@ export function checkMaxscaleOptions(proxy: Pick<ProxyConfig, "monitor" | "servi
     service["master_failure_mode"] !== "fail_on_write"
   )
     warnings.push(
-      `meshbench:proxy.service.transaction_replay makes master_failure_mode fail_on_write, the given ${service["master_failure_mode"]} has no effect`,
+      `meshbench:proxy.service.master_failure_mode: ${service["master_failure_mode"]}; expected fail_on_write with transaction_replay, which sets it`,
     );
   if (service["causal_reads"] !== undefined && !["none", "false", "off", "0"].includes(service["causal_reads"]))
     warnings.push(
-      "meshbench:proxy.service.causal_reads does not give reads of one's own writes on Galera; meshbench:database.variables.wsrep_sync_wait does",
+      `meshbench:proxy.service.causal_reads: ${service["causal_reads"]}; expected meshbench:database.variables.wsrep_sync_wait, which alone gives reads of one's own writes on Galera`,
     );
   return { problems, warnings };
 }
@@ -163,17 +163,19 @@ function checkSection(
 ): string[] {
   return Object.entries(given).flatMap(([name, value]): string[] => {
     const key = `meshbench:proxy.${section}.${name}`;
-    if (OWNED[section]!.includes(name)) return [`${key} is set by the topology itself, leave it out`];
-    if (Object.hasOwn(ELSEWHERE, name)) return [`${key} is no parameter of ${module}: ${ELSEWHERE[name]}`];
-    if (!/^[a-z][a-z_]*$/.test(name)) return [`${key} is no name of a parameter: lower-case letters and '_'`];
-    if (/[\n\r]/.test(value)) return [`${key} holds a line break, which no parameter can`];
+    if (OWNED[section]!.includes(name))
+      return [`${key}: ${JSON.stringify(value)}; expected no such key: the topology sets it`];
+    if (Object.hasOwn(ELSEWHERE, name)) return [`${key}: unknown parameter of ${module}; ${ELSEWHERE[name]}`];
+    if (!/^[a-z][a-z_]*$/.test(name))
+      return [`meshbench:proxy.${section}: ${JSON.stringify(name)} as a name; expected lower-case letters and '_'`];
+    if (/[\n\r]/.test(value)) return [`${key}: a value with a line break; expected one line`];
     const kind = Object.hasOwn(known, name) ? known[name]! : undefined;
     if (kind === undefined)
       return namesKnown
-        ? [`${key} is no parameter of ${module} 24.02; allowed are ${Object.keys(known).join(", ")}`]
+        ? [`${key}: unknown parameter of ${module} 24.02; expected one of ${Object.keys(known).join(", ")}`]
         : [];
     const allowed = broken(kind, value);
-    return allowed === undefined ? [] : [`${key} is ${JSON.stringify(value)}, allowed is ${allowed}`];
+    return allowed === undefined ? [] : [`${key}: ${JSON.stringify(value)}; expected ${allowed}`];
   });
 }
 

@@ -36,13 +36,13 @@ function checkDisks(site: ProxmoxSite, key: string, config: Config): string[] {
   const needed = neededDiskGb(config, true);
   if (site.nodes > 0 && onRoot && site.diskGb < needed)
     problems.push(
-      `${key}.diskGb is ${site.diskGb}, but the ${rows} rows of meshbench:profile need ${needed} (twice the data, and the system)`,
+      `${key}.diskGb: ${site.diskGb}; expected at least ${needed} for the ${rows} rows of meshbench:profile (twice the data, and the system)`,
     );
   for (const [name, profile] of Object.entries(site.profiles)) {
     const least = neededDiskGb(config, false);
     if (profile.sizeGb !== undefined && profile.sizeGb < least)
       problems.push(
-        `${key}.profiles.${name}.sizeGb is ${profile.sizeGb}, but the ${rows} rows of meshbench:profile need ${least}`,
+        `${key}.profiles.${name}.sizeGb: ${profile.sizeGb}; expected at least ${least} for the ${rows} rows of meshbench:profile`,
       );
   }
   return problems;

@@ -40,7 +40,7 @@ export function namedProfile(name: string): Profile {
   const found = Object.hasOwn(PROFILES, name) ? PROFILES[name] : undefined;
   if (!found)
     throw new RangeError(
-      `meshbench:profile is "${name}", allowed is one of ${Object.keys(PROFILES).join(", ")}, or a profile written out (data, steps)`,
+      `meshbench:profile: "${name}"; expected one of ${Object.keys(PROFILES).join(", ")}, or a profile written out (data, steps)`,
     );
   return profileSchema.parse(found);
 }

@@ -137,18 +137,18 @@ function checkLogin(site: ProxmoxSite, key: string, secrets: Secrets): string[] 
   if (needsRoot(site))
     return secretOf(secrets.proxmoxPassword, site.name) === undefined
       ? [
-          `meshbench:proxmoxPassword is missing: ${key}.wireguard is "tun", and Proxmox lets only root@pam with its password pass a device through; set it with --secret, or take wireguard "kernel"`,
+          `meshbench:proxmoxPassword: missing; expected with ${key}.wireguard "tun", since Proxmox lets only root@pam with its password pass a device through: set it with --secret, or take wireguard "kernel"`,
         ]
       : [];
   const token = secretOf(secrets.proxmoxToken, site.name);
   if (token === undefined)
     return [
-      `meshbench:proxmoxToken is missing: set it with \`config set --secret meshbench:proxmoxToken 'USER@REALM!ID=SECRET'\``,
+      `meshbench:proxmoxToken: missing; expected an API token, set with \`config set --secret meshbench:proxmoxToken 'USER@REALM!ID=SECRET'\``,
     ];
   return TOKEN.test(token)
     ? []
     : [
-        "meshbench:proxmoxToken is no API token, allowed is USER@REALM!ID=SECRET, such as meshbench@pve!bench=00000000-0000-0000-0000-000000000000",
+        "meshbench:proxmoxToken: not an API token; expected USER@REALM!ID=SECRET, such as meshbench@pve!bench=00000000-0000-0000-0000-000000000000",
       ];
 }
 
@@ -157,13 +157,13 @@ export function checkProxmoxSite(site: ProxmoxSite, key: string, secrets: Secret
   const problems: string[] = [];
   const example = "such as https://pve.example.org:8006";
   if (site.endpoint === undefined)
-    problems.push(`${key}.endpoint is missing: the address of the Proxmox API, ${example}`);
+    problems.push(`${key}.endpoint: missing; expected the address of the Proxmox API, ${example}`);
   else if (/^http:/i.test(site.endpoint))
-    problems.push(`${key}.endpoint is "${site.endpoint}": Proxmox serves its API over https only, ${example}`);
-  else if (!/^https:\/\/[^/\s]+\/?$/.test(site.endpoint))
     problems.push(
-      `${key}.endpoint is "${site.endpoint}", allowed is https://, a host and a port, and no path, ${example}`,
+      `${key}.endpoint: "${site.endpoint}"; expected https, over which alone Proxmox serves its API, ${example}`,
     );
+  else if (!/^https:\/\/[^/\s]+\/?$/.test(site.endpoint))
+    problems.push(`${key}.endpoint: "${site.endpoint}"; expected https://, a host and a port, and no path, ${example}`);
 
   problems.push(
     ...checkLogin(site, key, secrets),
@@ -177,22 +177,26 @@ export function checkProxmoxSite(site: ProxmoxSite, key: string, secrets: Secret
 function checkGuest(site: ProxmoxSite, key: string): string[] {
   const problems: string[] = [];
   if (site.guest === "lxc" && site.agent)
-    problems.push(`${key}.agent is true, but a container has no guest agent; leave it out`);
+    problems.push(`${key}.agent: true; expected no such key for a container, which has no guest agent`);
   if (site.guest === "lxc" && site.hostKeys !== "first-contact")
     problems.push(
-      `${key}.hostKeys is "${site.hostKeys}", allowed for containers is first-contact: Proxmox makes their keys`,
+      `${key}.hostKeys: "${site.hostKeys}"; expected "first-contact" for containers, whose keys Proxmox makes`,
     );
   if (site.hostKeys === "agent" && !site.agent)
-    problems.push(`${key}.hostKeys is "agent", which needs ${key}.agent true and an image that runs the guest agent`);
+    problems.push(`${key}.hostKeys: "agent"; expected with ${key}.agent true and an image that runs the guest agent`);
   if (site.hostKeys === "snippets" && site.snippets === undefined)
-    problems.push(`${key}.hostKeys is "snippets", so ${key}.snippets must name a storage with content type snippets`);
+    problems.push(
+      `${key}.snippets: missing; expected with ${key}.hostKeys "snippets": a storage with content type snippets`,
+    );
   if (site.snippets !== undefined && site.hostKeys !== "snippets")
     problems.push(
-      `${key}.snippets is "${site.snippets}", but ${key}.hostKeys is "${site.hostKeys}"; snippets are used with hostKeys "snippets" only`,
+      `${key}.snippets: "${site.snippets}"; expected with ${key}.hostKeys "snippets" only, which is "${site.hostKeys}"`,
     );
   const image = site.image?.url;
   if (image !== undefined && /\/latest\//.test(image))
-    problems.push(`${key}.image.url points to "latest", which changes under a running stack; name a dated image`);
+    problems.push(
+      `${key}.image.url: a path with "latest", which changes under a running stack; expected a dated image`,
+    );
   return problems;
 }
 
@@ -200,17 +204,19 @@ function checkNetwork(site: ProxmoxSite, key: string): string[] {
   const problems: string[] = [];
   const needed = '"dhcp", or address and mask of the first database node such as 192.168.1.40/24';
   const cidr = parseCidr(site.address ?? "");
-  if (site.address === undefined) problems.push(`${key}.address is missing: ${needed}`);
+  if (site.address === undefined) problems.push(`${key}.address: missing; expected ${needed}`);
   else if (site.address === "dhcp") problems.push(...checkDhcp(site, key));
-  else if (cidr === undefined) problems.push(`${key}.address is "${site.address}", allowed is ${needed}`);
+  else if (cidr === undefined) problems.push(`${key}.address: "${site.address}"; expected ${needed}`);
   if (site.address !== "dhcp") problems.push(...checkStatic(site, key, cidr));
   for (const [i, server] of site.dns.entries())
     if (parseAddress(server) === undefined)
-      problems.push(`${key}.dns[${i}] is "${server}", allowed is an address, not a name`);
+      problems.push(`${key}.dns[${i}]: "${server}"; expected an address, not a name`);
   if (site.publicAddress !== undefined && parseAddress(site.publicAddress) === undefined)
-    problems.push(`${key}.publicAddress is "${site.publicAddress}", allowed is an IPv4 address`);
+    problems.push(`${key}.publicAddress: "${site.publicAddress}"; expected an IPv4 address`);
   if (site.publicAddress !== undefined && site.nat)
-    problems.push(`${key}.publicAddress is given, but ${key}.nat is true: nodes behind NAT have none`);
+    problems.push(
+      `${key}.publicAddress: "${site.publicAddress}"; expected no such key with ${key}.nat true: nodes behind NAT have none`,
+    );
   return problems;
 }
 
@@ -218,11 +224,11 @@ function checkDhcp(site: ProxmoxSite, key: string): string[] {
   const problems: string[] = [];
   if (site.guest === "vm" && !site.agent)
     problems.push(
-      `${key}.address is "dhcp", but only a guest agent could tell the address: give static ones, or an image with the agent and ${key}.agent true`,
+      `${key}.address: "dhcp"; expected static addresses, or an image with the guest agent, which tells the address, and ${key}.agent true`,
     );
   if (!site.nat && site.publicAddress === undefined)
     problems.push(
-      `${key}.nat is false and ${key}.address "dhcp", so ${key}.publicAddress must say where other sites reach the nodes`,
+      `${key}.publicAddress: missing; expected with ${key}.nat false and ${key}.address "dhcp": where other sites reach the nodes`,
     );
   return problems;
 }
@@ -233,15 +239,15 @@ function checkStatic(site: ProxmoxSite, key: string, cidr: ReturnType<typeof par
   const network = cidr && networkOf(cidr);
   if (cidr && network && (cidr.address <= network.first || cidr.address + LAST_OFFSET >= network.last))
     problems.push(
-      `${key}.address is "${site.address}": it and the ${LAST_OFFSET} addresses after it must lie inside the network`,
+      `${key}.address: "${site.address}"; expected one with the ${LAST_OFFSET} addresses after it inside the network`,
     );
   const gateway = parseAddress(site.gateway ?? "");
   if (gateway === undefined)
     problems.push(
-      `${key}.gateway is ${site.gateway === undefined ? "missing" : `"${site.gateway}"`}: with a static address, the router's address in the same network`,
+      `${key}.gateway: ${site.gateway === undefined ? "missing" : `"${site.gateway}"`}; expected with a static address: the router's address in the same network`,
     );
   else if (network && (gateway < network.first || gateway > network.last))
-    problems.push(`${key}.gateway is "${site.gateway}", which is not in the network of ${site.address}`);
+    problems.push(`${key}.gateway: "${site.gateway}"; expected an address in the network of ${site.address}`);
   return problems;
 }
 
@@ -253,13 +259,13 @@ function checkStorage(site: ProxmoxSite, key: string): string[] {
   const chosen = site.storage === undefined ? [] : [site.storage].flat();
   if (Array.isArray(site.storage) && site.storage.length !== site.nodes)
     problems.push(
-      `${key}.storage lists ${site.storage.length} profiles, allowed is one for all or one for each of ${site.nodes} nodes`,
+      `${key}.storage: ${site.storage.length} profiles; expected one for all or one for each of ${site.nodes} nodes`,
     );
   const known = Object.keys(site.profiles);
   for (const name of chosen)
     if (!known.includes(name))
       problems.push(
-        `${key}.storage names "${name}", allowed is one of ${key}.profiles: ${known.join(", ") || "none are given"}`,
+        `${key}.storage: "${name}"; expected one of ${key}.profiles: ${known.join(", ") || "none are given"}`,
       );
   return problems;
 }

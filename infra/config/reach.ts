@@ -26,12 +26,12 @@ export function checkReach(config: Pick<Config, "sites" | "mesh">): string[] {
   for (const [i, one] of networks.entries()) {
     if (overlap(one.range, mesh))
       problems.push(
-        `${one.key} stands in ${one.text}, which overlaps meshbench:mesh.network ${config.mesh.network}; give the mesh another /24`,
+        `meshbench:mesh.network: ${config.mesh.network}, which overlaps ${one.text} of ${one.key}; expected another /24`,
       );
     for (const other of networks.slice(0, i)) {
       if (overlap(one.range, other.range) && !sameLan(one.site, other.site))
         problems.push(
-          `${one.key} stands in ${one.text} and ${other.key} in ${other.text}, which overlap; two sites need networks of their own`,
+          `${other.key}: ${other.text}, which overlaps ${one.text} of ${one.key}; expected a network of its own for each site`,
         );
     }
   }

@@ -36,15 +36,18 @@ export function checkSshSite(site: SshSite, key: string, needed: number): string
   const problems: string[] = [];
   if (site.hosts.length < needed)
     problems.push(
-      `${key}.hosts has ${site.hosts.length} hosts, but ${needed} nodes stand there (database nodes, and a proxy or driver with a node of its own)`,
+      `${key}.hosts: ${site.hosts.length} hosts; expected ${needed}, one for each node of the site (database nodes, and a proxy or driver with a node of its own)`,
     );
   for (const [i, host] of site.hosts.entries()) {
     if (host.hostKey === undefined && !site.scanHostKeys)
       problems.push(
-        `${key}.hosts[${i}].hostKey is missing: give it (\`ssh-keyscan -t ed25519 ${host.address}\`, compared with the host's own), or set ${key}.scanHostKeys to take what is seen first`,
+        `${key}.hosts[${i}].hostKey: missing; expected the host's key (\`ssh-keyscan -t ed25519 ${host.address}\`, compared with the host's own), or ${key}.scanHostKeys to take what is seen first`,
       );
     const other = site.hosts.findIndex((h) => h.address === host.address);
-    if (other !== i) problems.push(`${key}.hosts[${i}].address is "${host.address}", as is hosts[${other}].address`);
+    if (other !== i)
+      problems.push(
+        `${key}.hosts[${i}].address: "${host.address}", as in hosts[${other}].address; expected one host per node`,
+      );
   }
   return problems;
 }

@@ -8,15 +8,17 @@ const KEY = "meshbench:database.variables";
 export function checkVariables(variables: Record<string, string>, owned: readonly string[], config: Config): string[] {
   const problems: string[] = [];
   for (const name of owned)
-    if (Object.hasOwn(variables, name)) problems.push(`${KEY}.${name} is set by the topology itself, leave it out`);
+    if (Object.hasOwn(variables, name))
+      problems.push(`${KEY}.${name}: given; expected no such key: the topology sets it`);
   for (const [name, value] of Object.entries(variables))
-    if (/[\n\r]/.test(value)) problems.push(`${KEY}.${name} holds a line break, which would begin another setting`);
+    if (/[\n\r]/.test(value))
+      problems.push(`${KEY}.${name}: a value with a line break, which would begin another setting; expected one line`);
   const given = variables["max_connections"];
   const threads = maxThreads(config);
   const least = threads + CONNECTION_HEADROOM;
   if (given !== undefined && !(Number(given) >= least))
     problems.push(
-      `${KEY}.max_connections is ${given}, but meshbench:profile runs ${threads} threads; allowed is at least ${least} (threads and ${CONNECTION_HEADROOM} for monitoring)`,
+      `${KEY}.max_connections: ${given}; expected at least ${least}: the ${threads} threads of meshbench:profile and ${CONNECTION_HEADROOM} for monitoring`,
     );
   return problems;
 }
@@ -26,7 +28,7 @@ export function checkSingle(config: Config, nodes: number): string[] {
   const { engine } = config.database;
   return nodes > 1
     ? [
-        `meshbench:database.replication is "none", one ${engine} server, but the sites have ${nodes} database nodes; allowed is 1`,
+        `meshbench:database.replication: "none", one ${engine} server, with ${nodes} database nodes in meshbench:sites; expected 1`,
       ]
     : [];
 }

@@ -17,14 +17,15 @@ export const SLOTS = 16;
  * Throws a sentence when a slot is given twice or there are more sites than slots.
  */
 export function meshSlots(sites: { name: string; meshSlot?: number | undefined }[]): Record<string, number> {
-  if (sites.length > SLOTS)
-    throw new RangeError(`meshbench:sites has ${sites.length} sites, allowed are at most ${SLOTS}`);
+  if (sites.length > SLOTS) throw new RangeError(`meshbench:sites: ${sites.length} sites; expected at most ${SLOTS}`);
   const taken = new Map<number, string>();
   for (const site of sites) {
     if (site.meshSlot === undefined) continue;
     const other = taken.get(site.meshSlot);
     if (other !== undefined)
-      throw new RangeError(`meshbench:sites: "${other}" and "${site.name}" both have meshSlot ${site.meshSlot}`);
+      throw new RangeError(
+        `meshbench:sites: meshSlot ${site.meshSlot} of both "${other}" and "${site.name}"; expected a slot of its own for each`,
+      );
     taken.set(site.meshSlot, site.name);
   }
   for (const site of sites) {

@@ -138,13 +138,13 @@ async function offeringsCheck(site: AwsSite, key: string, account: Account): Pro
       if (zones.length === 0)
         return failed(
           check,
-          `${key}.${name} is ${type}, which ${site.region} does not have; take another type or region`,
+          `${key}.${name}: ${type}, which ${site.region} does not have; expected another type or region`,
         );
       const lacking = site.zones.filter((zone) => !zones.includes(`${site.region}${zone}`));
       if (lacking.length > 0)
         return failed(
           check,
-          `${key}.zones has ${lacking.join(", ")}, where ${type} is not offered; allowed are ${zones
+          `${key}.zones: ${lacking.join(", ")}, where ${type} is not offered; expected ${zones
             .map((zone) => zone.slice(site.region.length))
             .sort()
             .join(", ")}`,
@@ -166,7 +166,7 @@ async function imageCheck(site: AwsSite, key: string, account: Account): Promise
           check,
           site.ami === undefined
             ? `${site.region} has no Debian 12 image for ${architecture} of Debian's own account; give one by ${key}.ami`
-            : `${key}.ami is ${site.ami}, which ${site.region} does not have, or the account may not use`,
+            : `${key}.ami: ${site.ami}, which ${site.region} does not have, or the account may not use; expected another`,
         );
       if (image.architecture !== architecture)
         return failed(

@@ -122,11 +122,11 @@ async function apiCheck(site: ProxmoxSite, key: string, ask: Ask): Promise<Check
     if (/certificate|altname|self.signed|issuer/i.test(message))
       return failed(
         check,
-        `${key}.endpoint ${site.endpoint} shows a certificate that is not trusted (${message}): name its authority in NODE_EXTRA_CA_CERTS and SSL_CERT_FILE, or set ${key}.insecure to true`,
+        `${key}.endpoint: ${site.endpoint}, whose certificate is not trusted (${message}); expected its authority in NODE_EXTRA_CA_CERTS and SSL_CERT_FILE, or set ${key}.insecure to true`,
       );
     return failed(
       check,
-      `${key}.endpoint ${site.endpoint} does not answer as a Proxmox API (${message}): are host and port right, and can this machine reach them?`,
+      `${key}.endpoint: ${site.endpoint}, which does not answer as a Proxmox API (${message}); expected host and port of one that this machine can reach`,
     );
   }
 }
@@ -137,23 +137,24 @@ async function hypervisorCheck(site: ProxmoxSite, key: string, guests: GuestPlan
   const node = nodes.find((n) => n.node === site.hypervisor);
   if (!node)
     return [
-      failed(
-        check,
-        `${key}.hypervisor is "${site.hypervisor}", allowed is one of ${nodes.map((n) => n.node).join(", ")}`,
-      ),
+      failed(check, `${key}.hypervisor: "${site.hypervisor}"; expected one of ${nodes.map((n) => n.node).join(", ")}`),
     ];
   if (node.status !== undefined && node.status !== "online")
-    return [failed(check, `${key}.hypervisor ${site.hypervisor} is ${node.status}`)];
+    return [
+      failed(check, `${key}.hypervisor: "${site.hypervisor}", which is ${node.status}; expected one that is online`),
+    ];
   const wanted = guests.length * site.memoryMb * 2 ** 20;
   if (node.maxmem !== undefined && wanted > node.maxmem)
     return [
       failed(
         check,
-        `${key}.memoryMb: ${guests.length} guests of ${site.memoryMb} MiB need more than the ${Math.floor(node.maxmem / 2 ** 20)} MiB that ${site.hypervisor} has`,
+        `${key}.memoryMb: ${site.memoryMb} for each of ${guests.length} guests; expected no more in all than the ${Math.floor(node.maxmem / 2 ** 20)} MiB of ${site.hypervisor}`,
       ),
     ];
   if (node.maxcpu !== undefined && site.cores > node.maxcpu)
-    return [failed(check, `${key}.cores is ${site.cores}, but ${site.hypervisor} has ${node.maxcpu}`)];
+    return [
+      failed(check, `${key}.cores: ${site.cores}; expected at most ${node.maxcpu}, which ${site.hypervisor} has`),
+    ];
   return [passed(check, `${site.hypervisor} is online`)];
 }
 
@@ -193,16 +194,19 @@ async function storageChecks(site: ProxmoxSite, key: string, guests: GuestPlan[]
       if (!found)
         return failed(
           check,
-          `${w.key} is "${w.name}", allowed is one of ${storages.map((s) => s.storage).join(", ") || "none: the login sees no storage"}`,
+          `${w.key}: "${w.name}"; expected ${storages.length > 0 ? `one of ${storages.map((s) => s.storage).join(", ")}` : "a login that sees a storage"}`,
         );
       const content = found.content.split(",");
       if (!content.includes(w.content))
         return failed(
           check,
-          `${w.key} is "${w.name}", whose content types are ${found.content}: switch on "${w.content}" for it (Datacenter, Storage, Edit), or name another storage`,
+          `${w.key}: "${w.name}", whose content types are ${found.content}; expected "${w.content}" among them (Datacenter, Storage, Edit), or another storage`,
         );
       if (found.active === 0 || found.enabled === 0)
-        return failed(check, `${w.key} is "${w.name}", which is not in service on ${site.hypervisor}`);
+        return failed(
+          check,
+          `${w.key}: "${w.name}", which is not in service on ${site.hypervisor}; expected one that is`,
+        );
       return passed(
         check,
         found.avail === undefined
@@ -219,7 +223,7 @@ async function bridgeCheck(site: ProxmoxSite, key: string, ask: Ask): Promise<Ch
   return [
     all.some((n) => n.iface === site.bridge)
       ? passed(check, "is there")
-      : failed(check, `${key}.bridge is "${site.bridge}", allowed is one of ${all.map((n) => n.iface).join(", ")}`),
+      : failed(check, `${key}.bridge: "${site.bridge}"; expected one of ${all.map((n) => n.iface).join(", ")}`),
   ];
 }
 
@@ -241,7 +245,7 @@ async function imageCheck(site: ProxmoxSite, key: string, owned: Owned, ask: Ask
     return [
       failed(
         check,
-        `${key}.image.url ${image.url} cannot be fetched by ${site.hypervisor} (${message}): name another dated image with its checksum`,
+        `${key}.image.url: ${image.url}, which ${site.hypervisor} cannot fetch (${message}); expected another dated image with its checksum`,
       ),
     ];
   }
@@ -254,7 +258,7 @@ async function poolCheck(site: ProxmoxSite, key: string, ask: Ask): Promise<Chec
       ? passed(`pool ${site.pool}`, "is there")
       : failed(
           `pool ${site.pool}`,
-          `${key}.pool is "${site.pool}", allowed is one of ${pools.map((p) => p.poolid).join(", ") || "none: there is no pool"}`,
+          `${key}.pool: "${site.pool}"; expected ${pools.length > 0 ? `one of ${pools.map((p) => p.poolid).join(", ")}` : "no such key: there is no pool"}`,
         ),
   ];
 }
@@ -278,7 +282,7 @@ async function guestChecks(
         ? passed(`id ${plan.vmId}`, "is free")
         : failed(
             `id ${plan.vmId}`,
-            `${key}.vmId gives ${plan.node.name} the id ${plan.vmId}, which "${holder.name ?? holder.vmid}" on ${holder.node ?? "the cluster"} has; name a free range, or leave it out`,
+            `${key}.vmId: ${plan.vmId} for ${plan.node.name}, which "${holder.name ?? holder.vmid}" on ${holder.node ?? "the cluster"} has; expected a free range, or no such key`,
           ),
     ];
   });
@@ -293,7 +297,7 @@ async function guestChecks(
     .map((plan) =>
       failed(
         `address ${plan.lanAddress}`,
-        `${key}.address gives ${plan.node.name} ${plan.lanAddress}, where SSH answers already; name a free range`,
+        `${key}.address: ${plan.lanAddress} for ${plan.node.name}, where SSH answers already; expected a free range`,
       ),
     );
   return [

@@ -13,13 +13,14 @@ export type Archive = NonNullable<ProxyConfig["archive"]>;
 export async function archiveProblem(archive: Archive, root: string): Promise<string | undefined> {
   const path = localPath(archive.path, root);
   if (!existsSync(path) || !statSync(path).isFile())
-    return `meshbench:proxy.archive.path is ${JSON.stringify(archive.path)}, and there is no file ${path}`;
+    return `meshbench:proxy.archive.path: ${JSON.stringify(archive.path)}; expected a file, and there is no ${path}`;
   if (kindOf(archive) === undefined)
-    return `meshbench:proxy.archive.path is ${JSON.stringify(archive.path)}, allowed is a .deb package or a tree packed as .tar.zst`;
+    return `meshbench:proxy.archive.path: ${JSON.stringify(archive.path)}; expected a .deb package or a tree packed as .tar.zst`;
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   const found = hash.digest("hex");
-  if (found !== archive.sha256) return `meshbench:proxy.archive.sha256 is ${archive.sha256}, but ${path} has ${found}`;
+  if (found !== archive.sha256)
+    return `meshbench:proxy.archive.sha256: ${archive.sha256}; expected ${found}, which ${path} has`;
   return undefined;
 }
 

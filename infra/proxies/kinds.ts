@@ -40,7 +40,7 @@ export function checkProxy(config: Config): { problems: string[]; warnings: stri
     if (kind.ownKeys.includes(key) || Object.keys(proxy[key] ?? {}).length === 0) continue;
     const owners = Object.entries(PROXIES).filter(([, other]) => other.ownKeys.includes(key));
     said.push(
-      `meshbench:proxy.${key}: given for kind "${proxy.kind}"; a key of ${owners.map(([name]) => `"${name}"`).join(", ")}`,
+      `meshbench:proxy.${key}: given for kind "${proxy.kind}"; expected with ${owners.map(([name]) => `"${name}"`).join(", ")}`,
     );
   }
   if (proxy.placement === "driver" && driver.placement === "proxy" && kind.load !== null)

@@ -80,13 +80,13 @@ function tree(path: string, sha256: string): string {
   return `${ensurePackages(TREE_PACKAGES)}
 if [ ! -d ${home} ]; then
   rm -rf ${home}.new; install -d -m 0755 ${home}.new
-  tar --zstd --no-same-owner -xf ${path} -C ${home}.new || fail "meshbench:proxy.archive is no tar archive packed with zstd"
+  tar --zstd --no-same-owner -xf ${path} -C ${home}.new || fail "meshbench:proxy.archive: not a tar archive packed with zstd; expected a .tar.zst of MaxScale"
   mv ${home}.new ${home}
 fi
 binary=$(find ${home} -type f -name maxscale -path '*/bin/*' -perm -u+x | head -n 1)
-[ -n "$binary" ] || fail "meshbench:proxy.archive has no bin/maxscale in it"
+[ -n "$binary" ] || fail "meshbench:proxy.archive: no bin/maxscale in it; expected a tree of MaxScale"
 common=$(find ${home} -name 'libmaxscale-common.so*' | head -n 1)
-[ -n "$common" ] || fail "meshbench:proxy.archive has no libmaxscale-common.so in it"
+[ -n "$common" ] || fail "meshbench:proxy.archive: no libmaxscale-common.so in it; expected a tree of MaxScale"
 libraries=$(dirname "$common")
 ln -sfn "$(dirname "$(dirname "$binary")")" ${home}/.prefix; ln -sfn "$libraries" ${home}/.libraries
 absent=$(LD_LIBRARY_PATH=$libraries ldd "$binary" "$common" | awk '/not found/ { print $1 }' | sort -u | paste -sd ' ')

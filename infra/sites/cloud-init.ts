@@ -21,12 +21,11 @@ export const USER_DATA_LIMIT = 16_384;
 /** Throws a RangeError that names the argument. */
 export function cloudInit({ user, authorizedKeys, hostname, hostKey, packages = [] }: CloudInitArgs): string {
   if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user))
-    throw new RangeError(`cloud-init: user is "${user}", allowed is a Linux user name`);
+    throw new RangeError(`cloud-init: user "${user}"; expected a Linux user name`);
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(hostname))
-    throw new RangeError(
-      `cloud-init: hostname is "${hostname}", allowed are lower-case letters, digits and '-', at most 63`,
-    );
-  if (authorizedKeys.length === 0) throw new RangeError("cloud-init: authorizedKeys is empty, nobody could log in");
+    throw new RangeError(`cloud-init: hostname "${hostname}"; expected lower-case letters, digits and '-', at most 63`);
+  if (authorizedKeys.length === 0)
+    throw new RangeError("cloud-init: no authorizedKeys; expected at least one, or nobody could log in");
   const settings = {
     hostname,
     preserve_hostname: false,

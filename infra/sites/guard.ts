@@ -51,7 +51,7 @@ if [ -n "\${PULUMI_COMMAND_STDOUT:-}" ]; then
   stops=$(changes "$RESTARTED")
   smaller=$(shrinks)
   [ -z "$smaller" ] || refuse "$smaller" "$NODE: undo the change, or destroy the node first, with its data: destroy --target '**$NODE-guard' --target-dependents"
-  [ "$MAY_REPLACE" = true ] || [ -z "$anew" ] || refuse "$anew" "$NODE: this change makes the database node anew and its data is lost; set $REPLACE_KEY to confirm it, or undo the change"
+  [ "$MAY_REPLACE" = true ] || [ -z "$anew" ] || refuse "$anew" "$NODE: this change replaces the database node and destroys its data; set $REPLACE_KEY to confirm it, or undo the change"
   [ "$MAY_RESTART" = true ] || [ -z "$stops" ] || refuse "$stops" "$NODE: this change stops the database node, maybe together with others; set $RESTART_KEY to have it done node by node, or undo the change"
 fi
 printf '%s\\n' "$REPLACED" "$RESTARTED" "$GROWN" | grep . || true`;

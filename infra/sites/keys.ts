@@ -16,11 +16,11 @@ export function readPrivateKey(path: string, key: string): pulumi.Output<string>
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw new ConfigError([
-      `${key} is "${path}", which cannot be read (${(error as NodeJS.ErrnoException).code}); name a private key file without a passphrase`,
+      `${key}: "${path}", which cannot be read (${(error as NodeJS.ErrnoException).code}); expected a private key file without a passphrase`,
     ]);
   }
   if (!/PRIVATE KEY-----/.test(text))
-    throw new ConfigError([`${key} is "${path}", which holds no private key; name the file without .pub`]);
+    throw new ConfigError([`${key}: "${path}", which holds no private key; expected the file without .pub`]);
   // Whether a key in OpenSSH's own format is encrypted stands inside of it, in base64.
   const parsed = ssh2.utils.parseKey(text);
   if (parsed instanceof Error)

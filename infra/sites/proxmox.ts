@@ -247,7 +247,7 @@ function warnOfClear(name: string): void {
   const key = `${pulumi.getProject()}:${name}`;
   const known = process.env["PULUMI_CONFIG_SECRET_KEYS"];
   if (known === undefined || !pulumi.runtime.allConfig()?.[key] || known.includes(`"${key}"`)) return;
-  void pulumi.log.warn(`${key} stands in the stack's file for anybody to read: set it with --secret`);
+  void pulumi.log.warn(`${key}: stored unencrypted in the stack file; expected a secret, set with --secret`);
 }
 
 interface Made {

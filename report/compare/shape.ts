@@ -70,7 +70,7 @@ export function pairUp(
 
 /** "" where there is nothing to judge. */
 export function judgement({ agrees, undecided }: ShapeRow): string {
-  return undecided ? "not told apart" : agrees === null ? "" : agrees ? "alike" : "differs";
+  return undecided ? "inconclusive" : agrees === null ? "" : agrees ? "alike" : "differs";
 }
 
 const times = (v: number | null) => (v === null ? "-" : `x${v.toFixed(2)}`);

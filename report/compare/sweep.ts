@@ -61,7 +61,7 @@ export function saturation(points: readonly Point[]): Saturation {
   };
 }
 
-/** Windows of one repeat, or of one stand, share its fortune: the spread of the average is that between repeats. */
+/** Windows of one repeat, or of one deployment, are correlated: the spread of the average is that between repeats. */
 function overRepeats(points: readonly Point[]): Estimate | null {
   const n = points[0]?.samples?.length ?? 0;
   if (n < 2 || points.some((p) => p.samples?.length !== n)) return null;

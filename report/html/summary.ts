@@ -94,7 +94,7 @@ function shapeWords(comparison: Comparison): string[] {
   if (judged.length === 0) return [];
   const words = judged.map(
     (r) =>
-      `${r.workload} ${r.what.replace("average tps, ", "")} ${r.published} published, ${r.ours} ours${r.undecided ? " (not told apart)" : r.agrees ? "" : " (differs)"}`,
+      `${r.workload} ${r.what.replace("average tps, ", "")} ${r.published} published, ${r.ours} ours${r.undecided ? " (inconclusive)" : r.agrees ? "" : " (differs)"}`,
   );
   return [`Shape against the published study: ${words.join("; ")}. What explains the differences is listed below.`];
 }

@@ -168,17 +168,17 @@ test("the provider gets the stack's settings, the site over them, and may work i
 
 test("aws:* in a stack's configuration: a region for sites without one, mistakes by their key", () => {
   const raw = { operatorCidr: "203.0.113.7/32", sites: [{ name: "a", kind: "aws", nodes: 1 }] };
-  assert.match(problemsOf(raw).join(), /meshbench:sites\[0\]\.region is missing/);
+  assert.match(problemsOf(raw).join(), /meshbench:sites\[0\]\.region: missing/);
   const checked = checkConfig(raw, { region: "eu-west-1" });
   assert.equal("config" in checked && (checked.config.sites[0] as { region: string }).region, "eu-west-1");
   const wrong = (aws: object): string => {
     const found = checkConfig(raw, { region: "eu-west-1", ...aws });
     return "problems" in found ? found.problems.join("\n") : "";
   };
-  assert.match(wrong({ colour: "red" }), /^aws:colour is no key of aws/);
+  assert.match(wrong({ colour: "red" }), /^aws:colour: unknown key/);
   assert.match(
     wrong({ assumeRoles: [{ roleArn: "bench" }] }),
-    /^aws:assumeRoles\[0\]\.roleArn is "bench", allowed is an ARN/,
+    /^aws:assumeRoles\[0\]\.roleArn: "bench"; expected an ARN/,
   );
 });
 

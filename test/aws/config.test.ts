@@ -37,7 +37,7 @@ test("each mistake is one sentence with the key, what was given and what is allo
   refused(site({ region: "us-middle-1" }), "meshbench:sites[0].region", '"us-middle-1"', "us-east-1", "eu-central-1");
   refused(
     { operatorCidr: OPERATOR, sites: [{ name: "a", kind: "aws", nodes: 1 }] },
-    "meshbench:sites[0].region is missing",
+    "meshbench:sites[0].region: missing",
     "us-east-1",
   );
   refused(
@@ -47,19 +47,19 @@ test("each mistake is one sentence with the key, what was given and what is allo
   refused(site({ placementGroup: true }), "meshbench:sites[0].placementGroup", "t3.medium", "m6i.large");
   refused(
     site({ instanceType: "m6i.large", placementGroup: true, zones: ["a", "b"] }),
-    "meshbench:sites[0].zones has 2 zones",
+    "with 2 zones in meshbench:sites[0].zones",
   );
   refused(site({ zones: ["a", "a"] }), "meshbench:sites[0].zones");
   refused(site({ zones: ["us-east-1a"] }), "meshbench:sites[0].zones[0]", "letter");
-  refused(site({ network: "10.0.0.0/28" }), "meshbench:sites[0].network is 10.0.0.0/28", "/16 to /22");
+  refused(site({ network: "10.0.0.0/28" }), "meshbench:sites[0].network: 10.0.0.0/28", "/16 to /22");
   refused(site({ network: "10.0.0.7/16" }), "meshbench:sites[0].network", "without host bits");
-  refused(site({ disk: { iops: 20_000 } }), "meshbench:sites[0].disk.iops is 20000", "16000");
-  refused(site({ disk: { throughputMiBs: 1000 } }), "meshbench:sites[0].disk.throughputMiBs is 1000", "750");
+  refused(site({ disk: { iops: 20_000 } }), "meshbench:sites[0].disk.iops: 20000", "16000");
+  refused(site({ disk: { throughputMiBs: 1000 } }), "meshbench:sites[0].disk.throughputMiBs: 1000", "750");
   refused({ ...site({}), operatorCidr: "203.0.113.7" }, "meshbench:operatorCidr", "203.0.113.7/32");
 });
 
 test("SSH is open to nobody who was not named, and to everybody only by that exact spelling", () => {
-  refused({ sites: [SITE] }, "meshbench:operatorCidr is missing", "203.0.113.7/32", "0.0.0.0/0");
+  refused({ sites: [SITE] }, "meshbench:operatorCidr: missing", "203.0.113.7/32", "0.0.0.0/0");
   assert.deepEqual(configOf({ ...site({}), operatorCidr: "0.0.0.0/0" }).operatorCidr, ["0.0.0.0/0"]);
   assert.deepEqual(configOf({ sites: [{ ...SITE, operatorCidr: [OPERATOR, "198.51.100.0/24"] }] }).sites[0], {
     ...configOf(site({})).sites[0],
@@ -69,7 +69,7 @@ test("SSH is open to nobody who was not named, and to everybody only by that exa
 
 test("a disk that the data does not fit on: 8 GB for 12 GB", () => {
   const profile = { data: { tables: 10, tableSize: 4_800_000 }, steps: [{ workload: "oltp_read_only", threads: 1 }] };
-  refused({ ...site({ disk: { sizeGb: 8 } }), profile }, "meshbench:sites[0].disk.sizeGb is 8", "12.5 GB", "29");
+  refused({ ...site({ disk: { sizeGb: 8 } }), profile }, "meshbench:sites[0].disk.sizeGb: 8", "12.5 GB", "29");
   assert.deepEqual(problemsOf({ ...site({}), profile }), []);
 });
 
@@ -92,7 +92,7 @@ test("networks of sites and mesh must not overlap; by default they do not", () =
   refused(site({ network: "10.99.0.0/16" }), "meshbench:mesh.network", "10.99.0.0/24", "meshbench:sites[0]");
   refused(
     { ...site({ meshSlot: 3 }), mesh: { network: "10.67.1.0/24" } },
-    "meshbench:sites[0].network is missing and would be 10.67.0.0/16",
+    "meshbench:sites[0].network: missing, and its default 10.67.0.0/16",
     "10.67.1.0/24 of meshbench:mesh.network",
   );
 });
@@ -125,11 +125,11 @@ test("which processor a type has is in its name", () => {
 
 test("the shipped stacks say everything that a user has to set, all at once", () => {
   assert.deepEqual(
-    problemsOf(shippedConfig("aws-only")).map((p) => p.split(" is missing")[0]),
+    problemsOf(shippedConfig("aws-only")).map((p) => p.split(": missing")[0]),
     ["meshbench:operatorCidr"],
   );
   assert.deepEqual(
-    new Set(problemsOf(shippedConfig("hybrid")).map((p) => p.split(" is missing")[0])),
+    new Set(problemsOf(shippedConfig("hybrid")).map((p) => p.split(": missing")[0])),
     new Set([
       "meshbench:operatorCidr",
       "meshbench:proxmoxToken",

@@ -39,7 +39,7 @@ test("a date may stand unquoted in a stack's file", () => {
   assert.equal(cost({ sites: [AWS], cost: { asOf: "2026-01-31 00:00:00 +0000 UTC" } })!.date, "2026-01-31");
   assert.throws(
     () => cost({ sites: [AWS], cost: { asOf: "last week" } }),
-    /meshbench:cost.asOf is "last week", allowed is a date such as 2026-01-31/,
+    /meshbench:cost.asOf: "last week"; expected a date such as 2026-01-31/,
   );
 });
 

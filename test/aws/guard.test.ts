@@ -52,7 +52,7 @@ test("a value that makes the node anew is refused, with what was and what is ask
   assert.equal(refused.status, 1);
   assert.match(
     refused.stderr,
-    /was: zone = us-east-1a\n +asked: zone = us-east-1b\neast-1: this change makes the database node anew and its data is lost; set KEY\.replaceNodes to true/,
+    /was: zone = us-east-1a\n +asked: zone = us-east-1b\neast-1: this change replaces the database node and destroys its data; set KEY\.replaceNodes to true/,
   );
   assert.equal(refused.stdout, "", "nothing is remembered that did not happen");
   assert.equal(

@@ -106,8 +106,8 @@ test("no network: skipped, and said so", async () => {
 });
 
 test("a type that the region or a zone does not have", async () => {
-  await fails({ offerings: async () => [] }, {}, "meshbench:sites[0].instanceType is t3.medium", "us-east-1");
-  await fails({}, { zones: ["a", "e"] }, "meshbench:sites[0].zones has e", "allowed are a, b");
+  await fails({ offerings: async () => [] }, {}, "meshbench:sites[0].instanceType: t3.medium", "us-east-1");
+  await fails({}, { zones: ["a", "e"] }, "meshbench:sites[0].zones: e", "expected a, b");
 });
 
 test("quotas: own instances and addresses are not counted, others are", async () => {
@@ -180,7 +180,7 @@ test("images: none, or for another processor", async () => {
   await fails(
     { images: async () => [] },
     { ami: "ami-0123456789abcdef0" },
-    "meshbench:sites[0].ami is ami-0123456789abcdef0",
+    "meshbench:sites[0].ami: ami-0123456789abcdef0",
   );
   await fails(
     { images: async () => [{ id: "ami-2", name: "x", architecture: "arm64" }] },

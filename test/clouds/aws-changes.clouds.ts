@@ -103,7 +103,7 @@ test("a change that makes database nodes anew is refused", async () => {
   assert.notEqual(code, 0);
   assert.match(
     output,
-    /this change makes the database node anew and its data is lost; set meshbench:sites\[0\]\.replaceNodes to true/,
+    /this change replaces the database node and destroys its data; set meshbench:sites\[0\]\.replaceNodes to true/,
   );
   const now = await aws.instances();
   for (const node of ["aws-1", "aws-2", "aws-3"]) assert.equal(now[node], before[node]);

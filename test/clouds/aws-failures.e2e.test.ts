@@ -81,6 +81,6 @@ test("an image that does not exist is named before anything is created", async (
   const { code, output } = await stack.up();
   stack.configure(config);
   assert.notEqual(code, 0);
-  assert.match(output, /meshbench:sites\[0\]\.ami is ami-00000000000000000/);
+  assert.match(output, /meshbench:sites\[0\]\.ami: ami-00000000000000000/);
   assert.deepEqual(await aws.leftovers(), []);
 });

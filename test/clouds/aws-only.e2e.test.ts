@@ -39,7 +39,7 @@ test("as it is shipped, the stack names what is missing before anything is creat
   const { code, output } = await stack.run("preview");
   stack.configure(config);
   assert.notEqual(code, 0);
-  assert.match(output, /meshbench:operatorCidr is missing/);
+  assert.match(output, /meshbench:operatorCidr: missing/);
   assert.doesNotMatch(output, /\n\s+at /, "no stack trace");
 });
 

@@ -92,11 +92,11 @@ test("a host number out of range, a slot given twice and too many sites are refu
         { name: "a", meshSlot: 3 },
         { name: "b", meshSlot: 3 },
       ]),
-    /"a" and "b" both have meshSlot 3/,
+    /meshSlot 3 of both "a" and "b"/,
   );
   assert.throws(
     () => meshSlots(Array.from({ length: 17 }, (_, i) => ({ name: `s${i}` }))),
-    /17 sites, allowed are at most 16/,
+    /17 sites; expected at most 16/,
   );
 });
 

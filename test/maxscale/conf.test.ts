@@ -110,9 +110,9 @@ const REFUSED: [Record<string, string>, Record<string, string>, string, RegExp][
     { monitor_intervall: "2s" },
     {},
     "meshbench:proxy.monitor.monitor_intervall",
-    /no parameter of galeramon.*monitor_interval/,
+    /unknown parameter of galeramon.*monitor_interval/,
   ],
-  [{}, { monitor_interval: "2s" }, "meshbench:proxy.service.monitor_interval", /no parameter of readwritesplit/],
+  [{}, { monitor_interval: "2s" }, "meshbench:proxy.service.monitor_interval", /unknown parameter of readwritesplit/],
   [{ monitor_interval: "2000" }, {}, "meshbench:proxy.monitor.monitor_interval", /"2000".*unit/],
   [{ backend_connect_timeout: "1500ms" }, {}, "meshbench:proxy.monitor.backend_connect_timeout", /whole seconds/],
   [{ backend_read_timeout: "500ms" }, {}, "meshbench:proxy.monitor.backend_read_timeout", /whole seconds/],
@@ -121,10 +121,10 @@ const REFUSED: [Record<string, string>, Record<string, string>, string, RegExp][
   [{ use_priority: "maybe" }, {}, "meshbench:proxy.monitor.use_priority", /true or false/],
   [{}, { master_failure_mode: "fail" }, "meshbench:proxy.service.master_failure_mode", /fail_on_write/],
   [{}, { max_connections: "many" }, "meshbench:proxy.service.max_connections", /whole number/],
-  [{ password: "x" }, {}, "meshbench:proxy.monitor.password", /leave it out/],
-  [{}, { cluster: "other" }, "meshbench:proxy.service.cluster", /leave it out/],
+  [{ password: "x" }, {}, "meshbench:proxy.monitor.password", /the topology sets it/],
+  [{}, { cluster: "other" }, "meshbench:proxy.service.cluster", /the topology sets it/],
   [{}, { version_string: "x\n[evil]" }, "meshbench:proxy.service.version_string", /line break/],
-  [{ "use_priority=true\nscript": "/bin/sh" }, {}, "meshbench:proxy.monitor", /no name of a parameter/],
+  [{ "use_priority=true\nscript": "/bin/sh" }, {}, "meshbench:proxy.monitor", /as a name; expected lower-case/],
 ];
 for (const [monitor, service, key, says] of REFUSED) {
   test(`${key} = ${JSON.stringify(Object.values({ ...monitor, ...service })[0])} is refused before anything is created`, () => {
@@ -162,7 +162,7 @@ test("an archive that is not there, of another kind or of other content is named
   assert.equal(await archiveProblem({ path: "maxscale.tar.zst", sha256 }, dir), undefined, "relative to the checkout");
   assert.match(
     (await archiveProblem({ path: join(dir, "none.deb"), sha256 }, "/"))!,
-    /^meshbench:proxy\.archive\.path is .*no file/,
+    /^meshbench:proxy\.archive\.path: .*expected a file/,
   );
   assert.match((await archiveProblem({ path: dir, sha256 }, "/"))!, /^meshbench:proxy\.archive\.path/);
   writeFileSync(join(dir, "maxscale.rpm"), "content");
@@ -172,7 +172,7 @@ test("an archive that is not there, of another kind or of other content is named
   );
   assert.equal(
     await archiveProblem({ path, sha256: "0".repeat(64) }, "/"),
-    `meshbench:proxy.archive.sha256 is ${"0".repeat(64)}, but ${path} has ${sha256}`,
+    `meshbench:proxy.archive.sha256: ${"0".repeat(64)}; expected ${sha256}, which ${path} has`,
   );
 });
 

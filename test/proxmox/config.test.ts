@@ -27,85 +27,95 @@ const cases: [string, object, object, RegExp][] = [
     "http",
     { endpoint: "http://pve:8006" },
     {},
-    /sites\[0\]\.endpoint is "http:\/\/pve:8006": Proxmox serves its API over https only/,
+    /sites\[0\]\.endpoint: "http:\/\/pve:8006"; expected https, over which alone/,
   ],
-  ["no scheme", { endpoint: "pve:8006" }, {}, /allowed is https:\/\/, a host and a port/],
+  ["no scheme", { endpoint: "pve:8006" }, {}, /expected https:\/\/, a host and a port/],
   ["a path in the endpoint", { endpoint: "https://pve:8006/api2" }, {}, /no path/],
-  ["no token", {}, { proxmoxToken: undefined }, /proxmoxToken is missing: set it with `config set --secret/],
-  ["no token for this site", {}, { proxmoxToken: { other: TOKEN } }, /proxmoxToken is missing/],
+  [
+    "no token",
+    {},
+    { proxmoxToken: undefined },
+    /proxmoxToken: missing; expected an API token, set with `config set --secret/,
+  ],
+  ["no token for this site", {}, { proxmoxToken: { other: TOKEN } }, /proxmoxToken: missing/],
   [
     "a token of another form",
     {},
     { proxmoxToken: "hush-hush" },
-    /proxmoxToken is no API token, allowed is USER@REALM!ID=SECRET/,
+    /proxmoxToken: not an API token; expected USER@REALM!ID=SECRET/,
   ],
-  ["no address", { address: undefined }, {}, /sites\[0\]\.address is missing: "dhcp", or/],
-  ["an address without mask", { address: "192.168.1.40" }, {}, /address is "192\.168\.1\.40", allowed is/],
-  ["a range that leaves the network", { address: "192.168.1.250/24" }, {}, /the 13 addresses after it must lie inside/],
-  ["no gateway", { gateway: undefined }, {}, /gateway is missing/],
-  ["a gateway elsewhere", { gateway: "10.0.0.1" }, {}, /which is not in the network of 192\.168\.1\.40\/24/],
-  ["a name server by name", { dns: ["dns.example.org"] }, {}, /dns\[0\] is "dns\.example\.org", allowed is an address/],
-  ["DHCP for VMs without agent", { address: "dhcp" }, {}, /only a guest agent could tell the address/],
-  ["an agent in a container", { guest: "lxc", agent: true }, {}, /a container has no guest agent/],
+  ["no address", { address: undefined }, {}, /sites\[0\]\.address: missing; expected "dhcp", or/],
+  ["an address without mask", { address: "192.168.1.40" }, {}, /address: "192\.168\.1\.40"; expected /],
+  [
+    "a range that leaves the network",
+    { address: "192.168.1.250/24" },
+    {},
+    /the 13 addresses after it inside the network/,
+  ],
+  ["no gateway", { gateway: undefined }, {}, /gateway: missing/],
+  ["a gateway elsewhere", { gateway: "10.0.0.1" }, {}, /expected an address in the network of 192\.168\.1\.40\/24/],
+  ["a name server by name", { dns: ["dns.example.org"] }, {}, /dns\[0\]: "dns\.example\.org"; expected an address/],
+  [
+    "DHCP for VMs without agent",
+    { address: "dhcp" },
+    {},
+    /expected static addresses, or an image with the guest agent/,
+  ],
+  ["an agent in a container", { guest: "lxc", agent: true }, {}, /for a container, which has no guest agent/],
   [
     "snippets without a storage",
     { hostKeys: "snippets" },
     {},
-    /snippets must name a storage with content type snippets/,
+    /snippets: missing; expected .* a storage with content type snippets/,
   ],
-  [
-    "a storage for snippets that nobody uses",
-    { snippets: "local" },
-    {},
-    /snippets are used with hostKeys "snippets" only/,
-  ],
+  ["a storage for snippets that nobody uses", { snippets: "local" }, {}, /expected with .*hostKeys "snippets" only/],
   [
     "the device without root's password",
     { guest: "lxc", wireguard: "tun" },
     {},
-    /proxmoxPassword is missing: .*only root@pam with its password/,
+    /proxmoxPassword: missing; expected .*only root@pam with its password/,
   ],
   [
     "a latest image",
     { image: { url: "https://x.example/latest/d.qcow2", checksum: "0".repeat(64) } },
     {},
-    /points to "latest"/,
+    /a path with "latest"/,
   ],
   [
     "a profile that is not there",
     { storage: "slog" },
     {},
-    /storage names "slog", allowed is one of meshbench:sites\[0\]\.profiles: none are given/,
+    /storage: "slog"; expected one of meshbench:sites\[0\]\.profiles: none are given/,
   ],
   [
     "too few profiles",
     { profiles: { a: {} }, storage: ["a"] },
     {},
-    /storage lists 1 profiles, allowed is one for all or one for each of 3 nodes/,
+    /storage: 1 profiles; expected one for all or one for each of 3 nodes/,
   ],
   ["a public address behind NAT", { publicAddress: "203.0.113.1" }, {}, /nodes behind NAT have none/],
   [
     "a small disk",
     { diskGb: 8 },
     { profile: { data: { tables: 10, tableSize: 5_000_000 }, steps: [{ workload: "oltp_read_only", threads: 1 }] } },
-    /diskGb is 8, but .* rows .* need \d+/,
+    /diskGb: 8; expected at least \d+ for the .* rows/,
   ],
   [
     "a small data disk",
     { profiles: { a: { sizeGb: 8 } }, storage: "a" },
     { profile: { data: { tables: 10, tableSize: 5_000_000 }, steps: [{ workload: "oltp_read_only", threads: 1 }] } },
-    /profiles\.a\.sizeGb is 8, but/,
+    /profiles\.a\.sizeGb: 8; expected at least/,
   ],
   [
     "the mesh over the LAN",
     { address: "10.99.0.40/24", gateway: "10.99.0.1" },
     {},
-    /overlaps meshbench:mesh\.network 10\.99\.0\.0\/24/,
+    /mesh\.network: 10\.99\.0\.0\/24, which overlaps/,
   ],
 ];
 test("everything that a user has not set is said at once, and so is what is wrong beside it", () => {
   const named = (site: object, more: object): string[] =>
-    problems(site, more).map((p) => p.split(" ")[0]!.replace("meshbench:sites[0].", ""));
+    problems(site, more).map((p) => p.split(": ")[0]!.replace("meshbench:sites[0].", ""));
   const nothing = { endpoint: undefined, address: undefined, gateway: undefined };
   assert.deepEqual(named(nothing, { proxmoxToken: undefined }), [
     "endpoint",
@@ -148,7 +158,7 @@ const two = (one: object, other: object): string[] => {
 test("two sites with overlapping networks, and two behind NAT, are refused", () => {
   assert.match(
     two({ nat: false }, {})[0]!,
-    /stands in 192\.168\.1\.40\/24 and meshbench:sites\[0\] in 192\.168\.1\.40\/24, which overlap/,
+    /: 192\.168\.1\.40\/24, which overlaps 192\.168\.1\.40\/24 of meshbench:sites\[\d\]/,
   );
   const apart = { address: "192.168.2.40/24", gateway: "192.168.2.1" };
   assert.deepEqual(two({}, apart), [
@@ -173,14 +183,14 @@ test("hosts that were there: enough of them, each with a key", () => {
     });
     return "problems" in checked ? checked.problems : [];
   };
-  assert.match(site({})[0]!, /sites\[0\]\.hosts has 1 hosts, but 2 nodes stand there/);
+  assert.match(site({})[0]!, /sites\[0\]\.hosts: 1 hosts; expected 2/);
   assert.match(
     site({ hosts: [{ address: "a" }, { address: "b", hostKey: "ssh-ed25519 AAAA" }] })[0]!,
-    /hosts\[0\]\.hostKey is missing: give it \(`ssh-keyscan/,
+    /hosts\[0\]\.hostKey: missing; expected the host's key \(`ssh-keyscan/,
   );
   assert.match(
     site({ hosts: [{ address: "a" }, { address: "a" }], scanHostKeys: true })[0]!,
-    /hosts\[1\]\.address is "a", as is hosts\[0\]\.address/,
+    /hosts\[1\]\.address: "a", as in hosts\[0\]\.address/,
   );
 });
 

@@ -108,32 +108,36 @@ test("the version: 8.4 imports images of virtual machines, containers need no im
 });
 
 test("the host: absent, offline, too small", async () => {
-  await fails({}, { hypervisor: "elsewhere" }, 'meshbench:sites[0].hypervisor is "elsewhere", allowed is one of pve');
-  await fails({ "/nodes": [{ node: "pve", status: "offline" }] }, {}, "meshbench:sites[0].hypervisor pve is offline");
-  await fails({}, { memoryMb: 32_768 }, "meshbench:sites[0].memoryMb", "4 guests of 32768 MiB", "65536 MiB");
-  await fails({}, { cores: 32 }, "meshbench:sites[0].cores is 32, but pve has 16");
+  await fails({}, { hypervisor: "elsewhere" }, 'meshbench:sites[0].hypervisor: "elsewhere"; expected one of pve');
+  await fails(
+    { "/nodes": [{ node: "pve", status: "offline" }] },
+    {},
+    'meshbench:sites[0].hypervisor: "pve", which is offline',
+  );
+  await fails({}, { memoryMb: 32_768 }, "meshbench:sites[0].memoryMb", "32768 for each of 4 guests", "65536 MiB");
+  await fails({}, { cores: 32 }, "meshbench:sites[0].cores: 32; expected at most 16");
 });
 
 test("storages: absent, out of service, without the content type - import, snippets, a container's template and root", async () => {
-  await fails({}, { datastore: "tank" }, 'meshbench:sites[0].datastore is "tank", allowed is one of local, local-lvm');
+  await fails({}, { datastore: "tank" }, 'meshbench:sites[0].datastore: "tank"; expected one of local, local-lvm');
   await fails(
     {},
     { imageDatastore: "local-lvm" },
-    'meshbench:sites[0].imageDatastore is "local-lvm"',
-    'switch on "import"',
+    'meshbench:sites[0].imageDatastore: "local-lvm"',
+    'expected "import" among them',
   );
   await fails(
     {},
     { hostKeys: "snippets", snippets: "local" },
     'meshbench:sites[0].snippets is "local"',
-    'switch on "snippets"',
+    'expected "snippets" among them',
   );
-  await fails({}, { guest: "lxc", imageDatastore: "local-lvm" }, 'switch on "vztmpl"');
+  await fails({}, { guest: "lxc", imageDatastore: "local-lvm" }, 'expected "vztmpl" among them');
   await fails(
     {},
     { guest: "lxc", datastore: "local" },
     'meshbench:sites[0].datastore is "local"',
-    'switch on "rootdir"',
+    'expected "rootdir" among them',
   );
   await fails(
     {},
@@ -150,8 +154,8 @@ test("storages: absent, out of service, without the content type - import, snipp
 });
 
 test("bridge, pool, an image that the host cannot fetch", async () => {
-  await fails({}, { bridge: "vmbr9" }, 'meshbench:sites[0].bridge is "vmbr9", allowed is one of vmbr0');
-  await fails({}, { pool: "bench" }, 'meshbench:sites[0].pool is "bench"', "there is no pool");
+  await fails({}, { bridge: "vmbr9" }, 'meshbench:sites[0].bridge: "vmbr9"; expected one of vmbr0');
+  await fails({}, { pool: "bench" }, 'meshbench:sites[0].pool: "bench"', "there is no pool");
   await fails(
     { "/nodes/pve/query-url-metadata": new ProxmoxError(500, "404 Not Found") },
     {},
@@ -165,11 +169,11 @@ test("an id that another guest has is refused, the stack's own is none", async (
   await fails(
     { "/cluster/resources": [other] },
     { vmId: 900 },
-    'meshbench:sites[0].vmId gives home-2 the id 901, which "shop" on pve has',
+    'meshbench:sites[0].vmId: 901 for home-2, which "shop" on pve has',
   );
   const own = { vmid: 901, name: "t-home-2", tags: "id-0123456789ab;meshbench;site-home;stack-t", node: "pve" };
   const namesake = { ...own, tags: own.tags.replace("0123456789ab", "ba9876543210") };
-  await fails({ "/cluster/resources": [namesake] }, { vmId: 900 }, "the id 901");
+  await fails({ "/cluster/resources": [namesake] }, { vmId: 900 }, "vmId: 901");
   assert.ok((await ask({ "/cluster/resources": [own] }, { vmId: 900 })).every((c) => c.ok));
 });
 

@@ -62,7 +62,7 @@ test("a change that would make database nodes anew is refused, and nothing is to
   assert.notEqual(code, 0);
   assert.match(
     output,
-    /this change makes the database node anew and its data is lost; set meshbench:sites\[0\]\.replaceNodes to true/,
+    /this change replaces the database node and destroys its data; set meshbench:sites\[0\]\.replaceNodes to true/,
   );
   assert.deepEqual(
     (await proxmox.guests())

@@ -30,7 +30,7 @@ test("as it is shipped, the stack names what is missing, one sentence each, befo
   const { code, output } = await proxmox.stack.run("preview");
   assert.notEqual(code, 0);
   for (const key of ["sites\\[0\\].endpoint", "sites\\[0\\].address", "sites\\[0\\].gateway", "proxmoxToken"])
-    assert.match(output, new RegExp(`meshbench:${key} is missing: `));
+    assert.match(output, new RegExp(`meshbench:${key}: missing; expected `));
   assert.doesNotMatch(output, /\n\s+at /, "no stack trace");
 });
 
@@ -38,7 +38,7 @@ test("a host that has not what is asked for is named by preflight, and no token 
   proxmox.configure({ hypervisor: "elsewhere" });
   const { code, output } = await proxmox.stack.run("preview");
   assert.notEqual(code, 0);
-  assert.match(output, /meshbench:sites\[0\]\.hypervisor is "elsewhere", allowed is one of pve/);
+  assert.match(output, /meshbench:sites\[0\]\.hypervisor: "elsewhere"; expected one of pve/);
   assert.ok(!output.includes(proxmox.pve.token.split("=")[1]!));
   proxmox.configure();
 });

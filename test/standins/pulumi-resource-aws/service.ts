@@ -95,7 +95,7 @@ export class AwsProvider {
           response.addFailures(
             new provider.CheckFailure()
               .setProperty("region")
-              .setReason("Invalid provider configuration: the region is missing"),
+              .setReason("Invalid provider configuration: the region: missing"),
           );
         return response;
       },

@@ -25,13 +25,13 @@ if [ -n "$missing" ]; then
 fi
 if [ ! -d /opt/meshbench/maxscale-0123456789ab ]; then
   rm -rf /opt/meshbench/maxscale-0123456789ab.new; install -d -m 0755 /opt/meshbench/maxscale-0123456789ab.new
-  tar --zstd --no-same-owner -xf /opt/meshbench/maxscale-0123456789ab.tar.zst -C /opt/meshbench/maxscale-0123456789ab.new || fail "meshbench:proxy.archive is no tar archive packed with zstd"
+  tar --zstd --no-same-owner -xf /opt/meshbench/maxscale-0123456789ab.tar.zst -C /opt/meshbench/maxscale-0123456789ab.new || fail "meshbench:proxy.archive: not a tar archive packed with zstd; expected a .tar.zst of MaxScale"
   mv /opt/meshbench/maxscale-0123456789ab.new /opt/meshbench/maxscale-0123456789ab
 fi
 binary=$(find /opt/meshbench/maxscale-0123456789ab -type f -name maxscale -path '*/bin/*' -perm -u+x | head -n 1)
-[ -n "$binary" ] || fail "meshbench:proxy.archive has no bin/maxscale in it"
+[ -n "$binary" ] || fail "meshbench:proxy.archive: no bin/maxscale in it; expected a tree of MaxScale"
 common=$(find /opt/meshbench/maxscale-0123456789ab -name 'libmaxscale-common.so*' | head -n 1)
-[ -n "$common" ] || fail "meshbench:proxy.archive has no libmaxscale-common.so in it"
+[ -n "$common" ] || fail "meshbench:proxy.archive: no libmaxscale-common.so in it; expected a tree of MaxScale"
 libraries=$(dirname "$common")
 ln -sfn "$(dirname "$(dirname "$binary")")" /opt/meshbench/maxscale-0123456789ab/.prefix; ln -sfn "$libraries" /opt/meshbench/maxscale-0123456789ab/.libraries
 absent=$(LD_LIBRARY_PATH=$libraries ldd "$binary" "$common" | awk '/not found/ { print $1 }' | sort -u | paste -sd ' ')
