@@ -129,26 +129,26 @@ test("storages: absent, out of service, without the content type - import, snipp
   await fails(
     {},
     { hostKeys: "snippets", snippets: "local" },
-    'meshbench:sites[0].snippets is "local"',
+    'meshbench:sites[0].snippets: "local"',
     'expected "snippets" among them',
   );
   await fails({}, { guest: "lxc", imageDatastore: "local-lvm" }, 'expected "vztmpl" among them');
   await fails(
     {},
     { guest: "lxc", datastore: "local" },
-    'meshbench:sites[0].datastore is "local"',
+    'meshbench:sites[0].datastore: "local"',
     'expected "rootdir" among them',
   );
   await fails(
     {},
     { profiles: { slog: { datastore: "nvme", sizeGb: 40 } }, storage: "slog" },
-    'meshbench:sites[0].profiles.slog.datastore is "nvme"',
+    'meshbench:sites[0].profiles.slog.datastore: "nvme"',
   );
   const [local, lvm] = GOOD["/nodes/pve/storage"] as object[];
   await fails(
     { "/nodes/pve/storage": [local, { ...lvm, active: 0 }] },
     {},
-    'meshbench:sites[0].datastore is "local-lvm"',
+    'meshbench:sites[0].datastore: "local-lvm"',
     "not in service",
   );
 });
