@@ -12,8 +12,7 @@ import { browserReady, visit } from "../test/report/browser.ts";
 import { syntheticResult } from "../test/report/synthetic.ts";
 
 const runs = Number(process.argv[2] ?? 1000);
-if (!Number.isInteger(runs) || runs < 1)
-  throw new Error(`runs: got ${process.argv[2]}, a whole number above 0 is needed`);
+if (!Number.isInteger(runs) || runs < 1) throw new Error(`runs: ${process.argv[2]}; expected a whole number above 0`);
 
 const folder = await mkdtemp(join(tmpdir(), "meshbench-bench-"));
 try {

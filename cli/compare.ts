@@ -42,7 +42,7 @@ export function compareOptions(flags: ComparisonFlags): CompareOptions {
     (flags.match ?? []).map((pair): [string, string] => {
       const at = pair.lastIndexOf("=");
       if (at < 1 || at === pair.length - 1)
-        throw new ReportError(`--match: got ${JSON.stringify(pair)}, STACK=SET is needed`);
+        throw new ReportError(`--match: ${JSON.stringify(pair)}; expected STACK=SET`);
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );

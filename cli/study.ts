@@ -70,7 +70,7 @@ function load(file: string, options: Options): { plan: Study; legs: Leg[] } {
       ["money", options.money],
     ] as const) {
       if (value === undefined) continue;
-      if (!(Number(value) >= 0)) throw new StudyError(`--${key}: got ${value}, a number is needed`);
+      if (!(Number(value) >= 0)) throw new StudyError(`--${key}: ${value}; expected a number`);
       plan.limits[key] = Number(value);
     }
     const cells = cellsOf(plan, options.scale, readStackFile);

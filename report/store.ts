@@ -33,9 +33,7 @@ const namePattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/;
 
 function checkName(what: string, value: string): void {
   if (!namePattern.test(value)) {
-    throw new ReportError(
-      `${what}: got ${JSON.stringify(value)}; letters, digits, '_', '.', '-' are allowed, at most 63`,
-    );
+    throw new ReportError(`${what}: ${JSON.stringify(value)}; expected letters, digits, '_', '.' and '-', at most 63`);
   }
 }
 
@@ -48,7 +46,7 @@ export function upgraded(
   const version = document["schema"];
   if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
     throw new ReportError(
-      `schema: got ${JSON.stringify(version) ?? "nothing"}, a whole number from 1 to ${current} is needed`,
+      `schema: ${JSON.stringify(version) ?? "missing"}; expected a whole number from 1 to ${current}`,
     );
   }
   if (version > current)

@@ -497,7 +497,7 @@ export type Stat = z.infer<typeof statSchema>;
 export type StepSummary = z.infer<typeof summarySchema>;
 export type RunResult = z.infer<typeof runResultSchema>;
 
-/** One line per broken key: `steps[0].threads: got 0, Too small: expected number to be >0`. */
+/** One line per broken key: `steps[0].threads: 0; expected number to be >0`. */
 export function explain(error: z.ZodError, input: unknown): string {
   return error.issues
     .map((issue) => {
@@ -510,7 +510,8 @@ export function explain(error: z.ZodError, input: unknown): string {
         (value, p) => (value as Record<PropertyKey, unknown> | undefined)?.[p],
         input,
       );
-      return `${key || "(document)"}: got ${JSON.stringify(given) ?? "nothing"}, ${issue.message}`;
+      const why = issue.message.replace(/^(Too small|Too big|Invalid (input|option|string)): /, "");
+      return `${key || "(document)"}: ${JSON.stringify(given) ?? "missing"}; ${why}`;
     })
     .join("\n");
 }

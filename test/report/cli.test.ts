@@ -109,7 +109,7 @@ test("each bad input is one clear line, exit code 1 and no output file", async (
     [["near", "bigger"], /not the same work[\s\S]*rows per table: near 10000; bigger 99/],
     [["published:000/nowhere"], /there is no such set/],
     [["results/near"], /is a folder/],
-    [["near", "--match", "near"], /--match: got "near", STACK=SET is needed/],
+    [["near", "--match", "near"], /--match: "near"; expected STACK=SET/],
     [["near", "--match", "near=hybrid"], /--match needs --against/],
     [["near", "--against", "000"], /no stack here is named after a set/],
     [[], /nothing to compare/],

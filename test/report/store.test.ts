@@ -85,7 +85,7 @@ test("corrupt files are named with their reason and skipped", async () => {
   const bad: Record<string, [string, RegExp]> = {
     half: [text.slice(0, text.length / 2), /not JSON/],
     nan: [text.replace(/"tps":[0-9.]+/, '"tps":NaN'), /not JSON/],
-    null: [text.replace(/"tps":[0-9.]+/, '"tps":null'), /tps: got null/],
+    null: [text.replace(/"tps":[0-9.]+/, '"tps":null'), /tps: null; expected/],
     huge: [text.replace(/"tps":[0-9.]+/, '"tps":1e999'), /tps/],
     other: ['{"kind":"something"}', /not a meshbench result/],
     newer: [text.replace('"schema":1', '"schema":99'), /newer meshbench/],
@@ -121,12 +121,12 @@ test("a document of an old schema climbs version by version; a missing step is s
   assert.deepEqual(upgraded({ schema: 3, minutes: 2 }, 3, steps), { schema: 3, minutes: 2 });
   assert.throws(() => upgraded({ schema: 1 }, 3, { 2: steps[2] }), /schema 1 can no longer be read/);
   assert.throws(() => upgraded({ schema: 4 }, 3, steps), /newer meshbench/);
-  assert.throws(() => upgraded({ schema: "1" }, 3, steps), /schema: got "1"/);
+  assert.throws(() => upgraded({ schema: "1" }, 3, steps), /schema: "1"/);
 });
 
 test("names that leave the store are refused", async () => {
-  await assert.rejects(saveResult(root, "../up", small("r")), /stack: got/);
-  await assert.rejects(saveResult(root, "s", { ...small("r"), runId: "../../r" }), /runId: got/);
+  await assert.rejects(saveResult(root, "../up", small("r")), /stack: "/);
+  await assert.rejects(saveResult(root, "s", { ...small("r"), runId: "../../r" }), /runId: "/);
 });
 
 test("a byte order mark and CRLF at the end do not make a result unreadable", async () => {

@@ -43,7 +43,7 @@ test("each mistake is one sentence and leaves no file behind", async () => {
     [["run", file("empty.yaml", "")], /empty\.yaml: the document/],
     [["run", here, "--scale", "tiny"], /--scale: "tiny"; expected no such option/],
     [["run", here, "--parallel", "0"], /--parallel: 0; expected a whole number from 1/],
-    [["run", here, "--hours", "soon"], /--hours: got soon, a number is needed/],
+    [["run", here, "--hours", "soon"], /--hours: soon; expected a number/],
     [
       ["run", here, "--hours", "0.001"],
       /cli-test: would exceed the time limit of 0\.001 h: about [\d.]+ h for all legs/,

@@ -112,7 +112,7 @@ describe("prepare on PostgreSQL", { skip: reason === undefined ? false : `SKIPPE
     assert.deepEqual((await verify(wanted, { signal })).problems, []);
     await assert.rejects(
       prepare(spec({ method: "load-data" }), options),
-      /data\.method: got "load-data", which is MySQL's/,
+      /data\.method: "load-data", which is MySQL's/,
     );
   });
 });

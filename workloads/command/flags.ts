@@ -286,7 +286,7 @@ function splitOptions(
 
 export function number(text: string | undefined, flag: string): number {
   const value = text === undefined || text.trim() === "" ? NaN : Number(text);
-  if (!Number.isFinite(value)) throw new Error(`${flag}: got ${JSON.stringify(text ?? "")}, a number is allowed`);
+  if (!Number.isFinite(value)) throw new Error(`${flag}: ${JSON.stringify(text ?? "")}; expected a number`);
   return value;
 }
 
@@ -294,7 +294,7 @@ export function list(text: string | undefined, flag: string): number[] {
   return (text ?? "1").split(",").map((part) => {
     const value = number(part, flag);
     if (!Number.isInteger(value) || value < 1)
-      throw new Error(`${flag}: got ${JSON.stringify(part)}, whole numbers from 1 on are allowed, e.g. 1,4,16`);
+      throw new Error(`${flag}: ${JSON.stringify(part)}; expected whole numbers from 1, such as 1,4,16`);
     return value;
   });
 }

@@ -17,7 +17,7 @@ export async function calibrateAction(flags: {
 }): Promise<void> {
   workload(flags.workload, "--workload");
   const seconds = number(flags.time, "--time");
-  if (seconds <= 0) throw new Error(`--time: got ${seconds}, more than 0 is allowed`);
+  if (seconds <= 0) throw new Error(`--time: ${seconds}; expected more than 0`);
   const signal = stopSignal();
   for (const threads of list(flags.threads, "--threads")) {
     if (signal.aborted) return;

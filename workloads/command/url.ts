@@ -59,7 +59,7 @@ export function parseUrl(text: string): ParsedUrl {
     );
   const scheme = url.protocol.replace(/:$/, "");
   const driver = Object.hasOwn(DRIVERS, scheme) ? DRIVERS[scheme] : undefined;
-  if (driver === undefined) throw new Error(`--url: got ${scheme}://, mysql:// or postgres:// is allowed`);
+  if (driver === undefined) throw new Error(`--url: ${scheme}://; expected mysql:// or postgres://`);
   if (url.hash !== "") throw new Error("--url: a # in it; expected %23 where a name has one");
   if (url.username === "") throw new Error(`--url: the user is missing; expected ${FORM}`);
   const { role, socket, tls } = parameters(url.searchParams, driver);

@@ -8,7 +8,7 @@ export async function planMysqlLoad(session: Session, wish: LoadWish): Promise<L
   const asked = wish.method;
   if (asked === "copy")
     throw new Error(
-      'data.method: got "copy", which is PostgreSQL\'s; auto, load-data or insert are allowed with driver mysql',
+      'data.method: "copy", which is PostgreSQL\'s; expected auto, load-data or insert with driver mysql',
     );
   const variables = new Map<string, string>();
   const rows = await session.query(

@@ -101,9 +101,7 @@ export const postgres: Dialect = {
 
 async function planLoad(session: Session, { method }: LoadWish): Promise<LoadPlan> {
   if (method === "load-data")
-    throw new Error(
-      'data.method: got "load-data", which is MySQL\'s; auto, copy or insert are allowed with driver postgres',
-    );
+    throw new Error('data.method: "load-data", which is MySQL\'s; expected auto, copy or insert with driver postgres');
   const version = String((await session.query("SELECT version() AS v", 30_000))[0]?.["v"] ?? "");
   return { version, method: method === "insert" ? "insert" : "copy", maxStatementBytes: Infinity };
 }

@@ -182,9 +182,9 @@ export function checkSpec(spec: RunSpec): void {
   for (const index of spec.steps.keys()) planStep(spec, index);
   const { drivers, target } = spec;
   if (drivers && drivers.index >= drivers.count)
-    throw new Error(`drivers.index: got ${drivers.index}, 0 to ${drivers.count - 1} is allowed`);
+    throw new Error(`drivers.index: ${drivers.index}; expected 0 to ${drivers.count - 1}`);
   if (drivers?.startAt !== undefined && Number.isNaN(Date.parse(drivers.startAt)))
-    throw new Error(`drivers.startAt: got ${JSON.stringify(drivers.startAt)}, an ISO 8601 time is allowed`);
+    throw new Error(`drivers.startAt: ${JSON.stringify(drivers.startAt)}; expected an ISO 8601 time`);
   if (target.policy === "read-write-split" && !target.endpoints.some((e) => e.role !== "replica"))
     throw new Error(
       "target.endpoints: read-write-split needs an endpoint that takes writes (role primary, any or proxy)",
