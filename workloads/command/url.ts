@@ -1,5 +1,6 @@
 /** A server's URL on the command line: `mysql://user@host:port/database?role=proxy`. */
 import type { Target } from "../contract.ts";
+import { PROTOCOLS, protocolOf } from "../drivers/protocols.ts";
 import { suggestion } from "../options.ts";
 
 export interface ParsedUrl {
@@ -17,13 +18,6 @@ export interface ParsedUrl {
 
 const FORM = "mysql://user@host:port/database";
 const ROLES = ["any", "primary", "replica", "proxy"];
-const DRIVERS: Record<string, ParsedUrl["driver"]> = {
-  mysql: "mysql",
-  mariadb: "mysql",
-  postgres: "postgres",
-  postgresql: "postgres",
-  cockroachdb: "postgres",
-};
 
 /** The words of libpq and of MySQL's clients that mean one of our modes, and why the others mean none. */
 const TLS_WORDS: Record<string, Target["tls"]["mode"] | null> = {
@@ -58,7 +52,7 @@ export function parseUrl(text: string): ParsedUrl {
       "--url: a password in it could be read in the process list: give it in MESHBENCH_DB_PASSWORD or --password-file",
     );
   const scheme = url.protocol.replace(/:$/, "");
-  const driver = Object.hasOwn(DRIVERS, scheme) ? DRIVERS[scheme] : undefined;
+  const driver = protocolOf(scheme);
   if (driver === undefined) throw new Error(`--url: ${scheme}://; expected mysql:// or postgres://`);
   if (url.hash !== "") throw new Error("--url: a # in it; expected %23 where a name has one");
   if (url.username === "") throw new Error(`--url: the user is missing; expected ${FORM}`);
@@ -69,7 +63,7 @@ export function parseUrl(text: string): ParsedUrl {
     driver,
     user: decoded(url.username, "user"),
     host: path === undefined ? host : "localhost",
-    port: url.port === "" ? (driver === "mysql" ? 3306 : 5432) : Number(url.port),
+    port: url.port === "" ? PROTOCOLS[driver].port : Number(url.port),
     ...(path === undefined ? {} : { socket: path }),
     database: decoded(url.pathname.replace(/^\//, ""), "database") || "sbtest",
     role,
@@ -90,10 +84,7 @@ function parameters(
   given: URLSearchParams,
   driver: ParsedUrl["driver"],
 ): { role: ParsedUrl["role"]; socket?: string; tls?: Target["tls"] } {
-  const allowed =
-    driver === "mysql"
-      ? ["role", "socket", "ssl-mode", "sslmode", "ssl-ca", "sslrootcert"]
-      : ["role", "host", "socket", "sslmode", "ssl-mode", "sslrootcert", "ssl-ca"];
+  const { parameters: allowed, socketIs, tlsWords } = PROTOCOLS[driver];
   let role: ParsedUrl["role"] = "any";
   let socket: string | undefined;
   let mode: Target["tls"]["mode"] | undefined;
@@ -108,17 +99,11 @@ function parameters(
       if (!ROLES.includes(value)) throw new Error(`--url: role=${value}; expected one of ${ROLES.join(", ")}`);
       role = value as ParsedUrl["role"];
     } else if (name === "socket" || name === "host") {
-      if (!value.startsWith("/"))
-        throw new Error(
-          `--url: ${written}=${value}; expected the path of ${driver === "mysql" ? "a socket" : "the directory with the server's socket"}`,
-        );
+      if (!value.startsWith("/")) throw new Error(`--url: ${written}=${value}; expected the path of ${socketIs}`);
       socket = value;
     } else if (name === "ssl-mode" || name === "sslmode") {
       mode = TLS_WORDS[value.toLowerCase()] ?? undefined;
-      if (mode === undefined)
-        throw new Error(
-          `--url: ${written}=${value}; expected ${driver === "mysql" ? "DISABLED, REQUIRED or VERIFY_IDENTITY" : "disable, require or verify-full"}`,
-        );
+      if (mode === undefined) throw new Error(`--url: ${written}=${value}; expected ${tlsWords}`);
     } else caFile = value;
   }
   if (caFile !== undefined && mode !== "verify")

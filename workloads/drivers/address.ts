@@ -1,6 +1,4 @@
 /** Where a server is reached: over TCP, or over a socket of its own machine. */
-import { join } from "node:path";
-
 export interface Address {
   host: string;
   port: number;
@@ -8,13 +6,12 @@ export interface Address {
   socket?: string | undefined;
 }
 
-/** For `net.connect`. */
+/** For `net.connect`. @param file the path of a socket, where it is more than what the address says */
 export function netAddress(
-  driver: "mysql" | "postgres",
   { host, port, socket }: Address,
+  file: (socket: string) => string = (path) => path,
 ): { path: string } | { host: string; port: number } {
-  if (socket === undefined) return { host, port };
-  return { path: driver === "mysql" ? socket : join(socket, `.s.PGSQL.${port}`) };
+  return socket === undefined ? { host, port } : { path: file(socket) };
 }
 
 /** As messages name it: `db1:3306`, `[fd00::1]:3306`, `/run/mysqld/mysqld.sock`. */

@@ -3,6 +3,10 @@ import type { Target } from "../contract.ts";
 import type { Driver } from "./driver.ts";
 
 export async function driverFor(name: Target["driver"]): Promise<Driver> {
-  if (name === "mysql") return (await import("./mysql.ts")).mysqlDriver;
-  return (await import("./postgres.ts")).postgresDriver;
+  return DRIVERS[name]();
 }
+
+const DRIVERS: Record<Target["driver"], () => Promise<Driver>> = {
+  mysql: async () => (await import("./mysql.ts")).mysqlDriver,
+  postgres: async () => (await import("./postgres.ts")).postgresDriver,
+};

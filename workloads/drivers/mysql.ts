@@ -39,7 +39,7 @@ export const mysqlDriver: Driver = {
 
 async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Connection> {
   const fast = options.tls.mode === "off" && options.forceLibrary !== true;
-  const socket = fast ? new MysqlSocket(netAddress("mysql", endpoint)) : null;
+  const socket = fast ? new MysqlSocket(netAddress(endpoint)) : null;
   const settings: ConnectionOptions = {
     ...mysqlSettings(endpoint, options),
     database: options.database,

@@ -2,6 +2,8 @@
  * PostgreSQL, and servers that speak its protocol. pg does handshake and authentication on a socket of ours; then the
  * fast path takes the socket over. TLS stays with pg's own queries; `path` says which one runs.
  */
+
+import { join } from "node:path";
 import pTimeout from "p-timeout";
 import pg from "pg";
 import type { Endpoint } from "../contract.ts";
@@ -28,7 +30,7 @@ type ParameterStatus = { parameterName: string; parameterValue: string };
 async function connect(endpoint: Endpoint, options: ConnectOptions): Promise<Connection> {
   const socket =
     options.tls.mode === "off" && options.forceLibrary !== true
-      ? new PostgresSocket(netAddress("postgres", endpoint))
+      ? new PostgresSocket(netAddress(endpoint, (directory) => join(directory, `.s.PGSQL.${endpoint.port}`)))
       : null;
   const ssl = tlsSettings(options.tls);
   const client = new pg.Client({
