@@ -47,6 +47,7 @@ export class ClusterRepair {
     let members = this.#members(first);
     if (isGathering(members)) members = await this.#settle();
     const recovered: Record<string, { uuid: string; seqno: number }> = {};
+    let acted = false;
     for (let round = 0; ; round++) {
       const { bootstrapFrom, up } = this.#options;
       const plan = planCluster(members, { recovered, bootstrapFrom, up });
@@ -55,7 +56,9 @@ export class ClusterRepair {
       if (round === ROUNDS) throw new Hurt(`database: still not whole after ${ROUNDS} attempts: ${inWords(plan)}`);
       if (plan.kind === "recover") await this.#recover(plan.ask, recovered);
       else {
-        if (round === 0) await this.#ports();
+        // After the first act, servers are about to move.
+        if (!acted) await this.#ports();
+        acted = true;
         await this.#act(plan, members);
       }
       members = this.#members(await this.#look());
