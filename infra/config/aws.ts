@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { networkOf, parseCidr } from "./addresses.ts";
 import { AWS_REGIONS } from "./aws-regions.ts";
-import { siteCommon } from "./site-common.ts";
+import { madeNodes, siteCommon } from "./site-common.ts";
 
 /** 0.0.0.0/0 is a network like another here: nobody writes it by mistake. */
 function isNetwork(text: string): boolean {
@@ -27,6 +27,7 @@ const instanceType = z.string().regex(/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/, "an EC2 i
 
 export const awsSite = z.strictObject({
   ...siteCommon,
+  ...madeNodes,
   kind: z.literal("aws"),
   region: z.enum(AWS_REGIONS),
   /** A named profile of the operator's AWS configuration; default: what the environment says. */
@@ -60,7 +61,7 @@ export const awsSite = z.strictObject({
   disk: disk.prefault({}),
   /** Of burstable types: unlimited goes on at full speed and costs, standard slows down to the baseline. */
   credits: z.enum(["unlimited", "standard"]).default("unlimited"),
-  /** Default: the newest Debian 12 of Debian's own account at the moment a node is created. */
+  /** Default: the newest one of `debian` of Debian's own account at the moment a node is created. */
   ami: z
     .string()
     .regex(/^ami-[0-9a-f]{8,17}$/, "an image id such as ami-0123456789abcdef0")

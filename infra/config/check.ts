@@ -53,6 +53,7 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
   }
   const config: Config = {
     ...given,
+    sites: given.sites.map((site) => (site.kind === "ssh" ? site : { ...site, debian: site.debian ?? given.debian })),
     profile,
     profileName: typeof given.profile === "string" ? given.profile : "own",
     aws: aws.data,

@@ -1,7 +1,7 @@
 /** A site on a Proxmox VE host: its keys and what can be known to be wrong about them. */
 import { z } from "zod";
 import { networkOf, parseAddress, parseCidr } from "./addresses.ts";
-import { jumpHost, siteCommon } from "./site-common.ts";
+import { type DebianRelease, jumpHost, madeNodes, siteCommon } from "./site-common.ts";
 
 /** Where a node's database lies: one named line of a storage comparison. */
 export const storageProfile = z.strictObject({
@@ -25,20 +25,35 @@ const download = z.strictObject({
   checksum: z.string().regex(/^([0-9a-f]{64}|[0-9a-f]{128})$/, "a SHA-256 or SHA-512 sum in lower-case hexadecimal"),
 });
 
-/** Debian's dated cloud image: `latest` would be another one next month. */
-export const DEBIAN_IMAGE = {
-  url: "https://cloud.debian.org/images/cloud/bookworm/20260210-2384/debian-12-genericcloud-amd64-20260210-2384.qcow2",
-  checksum:
-    "e5d776b9de352c89fbad4baec8bfd38a35c5905114a5f3b108946348cb44d869396d22e4a837a43afee4b11363d4759c358fb3e8a7cd07fa743ed6b663784fed",
+/** Debian's dated cloud images: `latest` would be another one next month. */
+export const DEBIAN_IMAGES: Record<DebianRelease, z.infer<typeof download>> = {
+  12: {
+    url: "https://cloud.debian.org/images/cloud/bookworm/20260210-2384/debian-12-genericcloud-amd64-20260210-2384.qcow2",
+    checksum:
+      "e5d776b9de352c89fbad4baec8bfd38a35c5905114a5f3b108946348cb44d869396d22e4a837a43afee4b11363d4759c358fb3e8a7cd07fa743ed6b663784fed",
+  },
+  13: {
+    url: "https://cloud.debian.org/images/cloud/trixie/20260914-2601/debian-13-genericcloud-amd64-20260914-2601.qcow2",
+    checksum:
+      "95e110dfcdbd0ed8a82a75ed9579802f9950cabf51a810dcc6388e81bc778188713878b9f28d583a0ea602fbf48b35996ae9ad37f584166d8fbd6489df248f53",
+  },
 };
-export const DEBIAN_TEMPLATE = {
-  url: "http://download.proxmox.com/images/system/debian-12-standard_12.7-1_amd64.tar.zst",
-  checksum:
-    "39f6d06e082d6a418438483da4f76092ebd0370a91bad30b82ab6d0f442234d63fe27a15569895e34d6d1e5ca50319f62637f7fb96b98dbde4f6103cf05bff6d",
+export const DEBIAN_TEMPLATES: Record<DebianRelease, z.infer<typeof download>> = {
+  12: {
+    url: "http://download.proxmox.com/images/system/debian-12-standard_12.7-1_amd64.tar.zst",
+    checksum:
+      "39f6d06e082d6a418438483da4f76092ebd0370a91bad30b82ab6d0f442234d63fe27a15569895e34d6d1e5ca50319f62637f7fb96b98dbde4f6103cf05bff6d",
+  },
+  13: {
+    url: "http://download.proxmox.com/images/system/debian-13-standard_13.1-2_amd64.tar.zst",
+    checksum:
+      "5aec4ab2ac5c16c7c8ecb87bfeeb10213abe96db6b85e2463585cea492fc861d7c390b3f9c95629bf690b95e9dfe1037207fc69c0912429605f208d5cb2621f8",
+  },
 };
 
 export const proxmoxSite = z.strictObject({
   ...siteCommon,
+  ...madeNodes,
   kind: z.literal("proxmox"),
   /** https://host:8006 */
   endpoint: z.string().optional(),
@@ -47,7 +62,7 @@ export const proxmoxSite = z.strictObject({
   /** The Proxmox node that carries the guests. */
   hypervisor: z.string().min(1).default("pve"),
   guest: z.enum(["vm", "lxc"]).default("vm"),
-  /** VM image or container template; default by `guest`: Debian 12, dated. */
+  /** VM image or container template; default by `guest` and `debian`, dated. */
   image: download.optional(),
   /** A storage with content type `import` (VM images) or `vztmpl` (container templates). */
   imageDatastore: z.string().min(1).default("local"),

@@ -5,6 +5,7 @@ import { cidrs } from "./aws.ts";
 import type { AwsSettings } from "./aws-settings.ts";
 import { costSchema } from "./cost.ts";
 import { databaseSchema, scalar } from "./engines.ts";
+import { debianRelease } from "./site-common.ts";
 import { siteName, siteSchema } from "./sites.ts";
 
 /** An emulated WAN between two local sites; between sites of other kinds the network is what it is. */
@@ -83,6 +84,8 @@ export const profileSchema = z.strictObject({
 export const configSchema = z.strictObject({
   sites: z.array(siteSchema).min(1),
   links: z.array(linkSchema).default([]),
+  /** Release of the nodes that are made; a site's own key of that name wins. Hosts that are there have theirs. */
+  debian: debianRelease.default(12),
   mesh: meshSchema.prefault({}),
   database: databaseSchema,
   proxy: proxySchema.prefault({}),

@@ -19,6 +19,16 @@ export const siteCommon = {
   meshSlot: z.number().int().min(0).max(15).optional(),
 };
 
+/** The release of Debian on nodes that a stack makes; 12 is that of the published studies. */
+export const debianRelease = z.union([z.literal(12), z.literal(13)]);
+export type DebianRelease = z.infer<typeof debianRelease>;
+
+/** Of kinds of site whose nodes are made here. Default: the stack's `debian`. */
+export const madeNodes = { debian: debianRelease.optional() };
+
+/** What a checked configuration has for every such site. */
+export const releaseOf = (site: { debian?: DebianRelease | undefined }): DebianRelease => site.debian ?? 12;
+
 /** The command plugin asks a server for the pinned key's type and takes SHA-1 for RSA: ed25519 is what works everywhere. */
 export const hostKey = z
   .string()

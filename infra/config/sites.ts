@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { awsSite } from "./aws.ts";
 import { proxmoxSite } from "./proxmox.ts";
-import { siteCommon } from "./site-common.ts";
+import { madeNodes, siteCommon } from "./site-common.ts";
 import { sshSite } from "./ssh.ts";
 
 export { siteCommon, siteName } from "./site-common.ts";
@@ -10,6 +10,7 @@ export { siteCommon, siteName } from "./site-common.ts";
 /** A stretch of this machine. */
 export const localSite = z.strictObject({
   ...siteCommon,
+  ...madeNodes,
   kind: z.literal("local"),
   /**
    * Nodes reach out from behind one address and cannot be reached from other sites, as behind a home or office router.

@@ -13,6 +13,7 @@ import {
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { Architecture } from "../config/aws-check.ts";
+import type { DebianRelease } from "../config/site-common.ts";
 import type { AwsAccess } from "../sites/aws-access.ts";
 import { DEBIAN_OWNER, debianName } from "../sites/aws-image.ts";
 import { STANDARD } from "../sites/aws-types.ts";
@@ -117,6 +118,7 @@ export class AwsAccount {
   /** The image of that id, or Debian's own, the newest last. */
   async images(
     id: string | undefined,
+    release: DebianRelease,
     architecture: Architecture,
   ): Promise<{ id: string; name: string; architecture: string }[]> {
     const found = await this.ec2
@@ -126,7 +128,7 @@ export class AwsAccount {
             ? {
                 Owners: [DEBIAN_OWNER],
                 Filters: [
-                  { Name: "name", Values: [debianName(architecture)] },
+                  { Name: "name", Values: [debianName(release, architecture)] },
                   { Name: "architecture", Values: [architecture] },
                 ],
               }

@@ -2,6 +2,7 @@
 import type { AwsSite } from "../config/aws.ts";
 import { architectureOf, typesOf } from "../config/aws-check.ts";
 import type { Config } from "../config/schema.ts";
+import { releaseOf } from "../config/site-common.ts";
 import { type AwsAccess, accessOf } from "../sites/aws-access.ts";
 import type { NodePlan } from "../topology.ts";
 import { AwsAccount, errorName } from "./aws-account.ts";
@@ -160,12 +161,12 @@ async function imageCheck(site: AwsSite, key: string, account: Account): Promise
   const architectures = [...new Set(typesOf(site).map(({ type }) => architectureOf(type)))];
   return Promise.all(
     architectures.map(async (architecture): Promise<Check> => {
-      const image = (await account.images(site.ami, architecture)).at(-1);
+      const image = (await account.images(site.ami, releaseOf(site), architecture)).at(-1);
       if (image === undefined)
         return failed(
           check,
           site.ami === undefined
-            ? `${site.region} has no Debian 12 image for ${architecture} of Debian's own account; give one by ${key}.ami`
+            ? `${site.region} has no Debian ${releaseOf(site)} image for ${architecture} of Debian's own account; give one by ${key}.ami`
             : `${key}.ami: ${site.ami}, which ${site.region} does not have, or the account may not use; expected another`,
         );
       if (image.architecture !== architecture)

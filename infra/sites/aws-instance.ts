@@ -3,6 +3,7 @@ import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { AwsSite } from "../config/aws.ts";
 import { architectureOf, isBurstable } from "../config/aws-check.ts";
+import { releaseOf } from "../config/site-common.ts";
 import { operatorKey } from "../identity.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
@@ -38,6 +39,9 @@ export interface InstanceArgs {
  * would differ from "1.000000" at every run, and the field makes the instance anew.
  */
 export const spotPrice = (usdPerHour: number): string => usdPerHour.toFixed(6);
+
+/** What of a looked-up image must not change by itself; words of the first release are those of stacks that stand. */
+const imageFamily = (site: AwsSite): string => (releaseOf(site) === 12 ? "Debian's" : `Debian's of ${releaseOf(site)}`);
 
 /** Debian's images for EC2 have this login. */
 const USER = "admin";
@@ -184,8 +188,9 @@ export class AwsInstance extends pulumi.ComponentResource {
         // User data counts at the first boot only, and changing it would stop the instance; an image that is looked up
         // drifts.
         ignoreChanges: ["userData", ...(site.ami === undefined ? ["ami"] : [])],
-        // A type with another processor needs another image, whose change is ignored above.
-        replacementTrigger: architectureOf(type),
+        // A type with another processor, and another release, need another image, whose change is ignored above.
+        replacementTrigger:
+          site.debian === 13 && site.ami === undefined ? `${architectureOf(type)} Debian 13` : architectureOf(type),
         // The provider would stop it for another type, and a one-time spot instance cannot be stopped.
         ...(site.spot === false ? {} : { replaceOnChanges: ["instanceType"] }),
         deleteBeforeReplace: true,
@@ -200,7 +205,7 @@ export class AwsInstance extends pulumi.ComponentResource {
         replaced: {
           zone: `${site.region}${zone}`,
           network: site.network ?? "default",
-          image: site.ami ?? "Debian's",
+          image: site.ami ?? imageFamily(site),
           spot: JSON.stringify(site.spot),
           placementGroup: String(site.placementGroup),
           architecture: architectureOf(type),

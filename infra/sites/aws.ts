@@ -4,6 +4,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { AwsSite } from "../config/aws.ts";
 import { type Architecture, architectureOf } from "../config/aws-check.ts";
 import type { Config } from "../config/schema.ts";
+import { type DebianRelease, releaseOf } from "../config/site-common.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
@@ -89,7 +90,7 @@ export class AwsSites extends pulumi.ComponentResource {
   ): Node[] {
     const images = new Map<Architecture, pulumi.Input<string>>();
     const imageFor = (architecture: Architecture): pulumi.Input<string> => {
-      const image = site.ami ?? images.get(architecture) ?? debianImage(architecture, network.opts);
+      const image = site.ami ?? images.get(architecture) ?? debianImage(releaseOf(site), architecture, network.opts);
       images.set(architecture, image);
       return image;
     };
@@ -125,13 +126,17 @@ export class AwsSites extends pulumi.ComponentResource {
  * Debian's own account and names. The newest one changes from week to week: instances keep the one that they were made
  * from.
  */
-function debianImage(architecture: Architecture, opts: pulumi.InvokeOptions): pulumi.Output<string> {
+function debianImage(
+  release: DebianRelease,
+  architecture: Architecture,
+  opts: pulumi.InvokeOptions,
+): pulumi.Output<string> {
   return aws.ec2.getAmiOutput(
     {
       mostRecent: true,
       owners: [DEBIAN_OWNER],
       filters: [
-        { name: "name", values: [debianName(architecture)] },
+        { name: "name", values: [debianName(release, architecture)] },
         { name: "architecture", values: [architecture] },
         { name: "virtualization-type", values: ["hvm"] },
       ],

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { local } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import type { Config } from "../config/schema.ts";
+import { releaseOf } from "../config/site-common.ts";
 import type { LocalSite } from "../config/sites.ts";
 import type { Node } from "../node.ts";
 import { checkout } from "../paths.ts";
@@ -86,6 +87,7 @@ export class LocalSites extends pulumi.ComponentResource {
         name: plan.name,
         authorizedKeys: [publicKey],
         labels,
+        ...(releaseOf(site) === 12 ? {} : { debian: site.debian }),
         ...limitsOf(site),
       }),
     );
@@ -95,7 +97,8 @@ export class LocalSites extends pulumi.ComponentResource {
         create: "node create",
         delete: `node delete --lab ${context.lab} --name ${plan.name}`,
         stdin: spec,
-        triggers: [context.lab, site.name],
+        // Another release is another node; the word is left out where stacks that stand have none.
+        triggers: [context.lab, site.name, ...(releaseOf(site) === 12 ? [] : [`Debian ${site.debian}`])],
       },
       [network],
       ["stdin"],
@@ -153,6 +156,7 @@ export class LocalSites extends pulumi.ComponentResource {
         .apply(
           (text): Record<string, unknown> => ({
             kind: "local node",
+            os: `Debian ${releaseOf(site)}`,
             limits: text === undefined ? "none" : (JSON.parse(text) as Record<string, string>)[plan.name],
           }),
         ),

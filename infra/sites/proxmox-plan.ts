@@ -1,6 +1,13 @@
 /** A Proxmox site's configuration and node plans -> what each guest is to be. Pure. */
 import { formatAddress, parseAddress, parseCidr } from "../config/addresses.ts";
-import { DEBIAN_IMAGE, DEBIAN_TEMPLATE, type ProxmoxSite, profileOf, type StorageProfile } from "../config/proxmox.ts";
+import {
+  DEBIAN_IMAGES,
+  DEBIAN_TEMPLATES,
+  type ProxmoxSite,
+  profileOf,
+  type StorageProfile,
+} from "../config/proxmox.ts";
+import { releaseOf } from "../config/site-common.ts";
 import type { Owned } from "../preflight/owned.ts";
 import type { NodePlan } from "../topology.ts";
 
@@ -77,7 +84,7 @@ export interface Download {
  */
 export function imageOf(site: ProxmoxSite, { name, id }: Pick<Owned, "name" | "id">): Download {
   const stack = id === undefined ? name : `${name}-${id.slice(0, 6)}`;
-  const given = site.image ?? (site.guest === "vm" ? DEBIAN_IMAGE : DEBIAN_TEMPLATE);
+  const given = site.image ?? (site.guest === "vm" ? DEBIAN_IMAGES : DEBIAN_TEMPLATES)[releaseOf(site)];
   const last = new URL(given.url).pathname.split("/").pop()!;
   // An `import` volume's format is known by its ending; Debian's raw images end in .raw, others of qcow2 format in
   // .img.

@@ -296,6 +296,21 @@ test("arm64 types get Debian's image of theirs, beside x86-64 ones", async () =>
   ]);
 });
 
+test("debian 13: its image is looked up, and the change of a standing stack is guarded and makes the instance anew", async () => {
+  const site = { name: "a", kind: "aws", nodes: 1, region: "eu-central-1" };
+  const guardOf = (resources: Seen[]): unknown =>
+    resources.find((r) => r.name === "a-1-guard")!.inputs["environment"]["REPLACED"];
+  const before = guardOf((await make({ sites: [site] })).resources);
+  calls.length = 0;
+  const after = (await make({ debian: 13, sites: [site] })).resources;
+  assert.deepEqual(
+    [...new Set(calls.filter((c) => c.token === "aws:ec2/getAmi:getAmi").map((c) => c.inputs["filters"][0].values[0]))],
+    ["debian-13-amd64-*"],
+  );
+  assert.notEqual(guardOf(after), before);
+  assert.match(String(guardOf(after)), /replaced image = Debian's of 13/);
+});
+
 test("spot: another type makes an instance anew, since a one-time request cannot be stopped; the price as EC2 gives it back", async () => {
   const site = { name: "a", kind: "aws", nodes: 3, region: "eu-central-1" };
   const guardOf = (resources: Seen[]): Record<string, string> =>

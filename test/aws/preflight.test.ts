@@ -191,13 +191,15 @@ test("images: none, or for another processor", async () => {
 
 test("arm64: the image of each architecture that the nodes have", async () => {
   const asked: string[] = [];
-  const images = async (_id: string | undefined, architecture: string) => {
-    asked.push(architecture);
-    return [{ id: "ami-3", name: `debian-12-${architecture}`, architecture }];
+  const images = async (_id: string | undefined, release: number, architecture: string) => {
+    asked.push(`${release} ${architecture}`);
+    return [{ id: "ami-3", name: `debian-${release}-${architecture}`, architecture }];
   };
   const site = { instanceType: "t4g.medium", instanceTypes: { driver: "c7i.large" } };
   assert.ok((await ask({ images }, site)).every((c) => c.ok));
-  assert.deepEqual(asked.sort(), ["arm64", "x86_64"]);
+  assert.deepEqual(asked.splice(0).sort(), ["12 arm64", "12 x86_64"]);
+  assert.ok((await ask({ images }, { ...site, debian: 13 })).every((c) => c.ok));
+  assert.deepEqual(asked.sort(), ["13 arm64", "13 x86_64"]);
   await fails(
     { images: async () => [{ id: "ami-2", name: "x", architecture: "x86_64" }] },
     { instanceType: "t4g.medium", ami: "ami-0123456789abcdef0" },

@@ -16,6 +16,20 @@ const three = [site("east", 2), site("west", 1)];
 const profile = (steps: unknown[], more: Record<string, unknown> = {}): Record<string, unknown> => ({ steps, ...more });
 const step = { workload: "oltp_read_only", threads: 4 };
 
+test("debian: 12 unless said, for the stack or for a site; hosts that are there have their own", () => {
+  const releases = (raw: Record<string, unknown>): unknown =>
+    configOf(raw).sites.map((s) => (s as { debian?: number }).debian);
+  assert.deepEqual(releases({ sites: three }), [12, 12]);
+  assert.deepEqual(releases({ debian: 13, sites: [site("east", 2), site("west", 1, { debian: 12 })] }), [13, 12]);
+  assert.deepEqual(problemsOf({ debian: 11, sites: three }).length, 1);
+  assert.match(problemsOf({ debian: 11, sites: three })[0]!, /^meshbench:debian\b.*11/);
+  const host = { address: "192.0.2.1", hostKey: "ssh-ed25519 AAAA" };
+  assert.match(
+    problemsOf({ sites: [{ name: "own", kind: "ssh", nodes: 1, hosts: [host, host], debian: 13 }] })[0]!,
+    /meshbench:sites\[0\]\.debian/,
+  );
+});
+
 /** what, configuration, the key that must be named, then what else the sentence must say. */
 const MISTAKES: [string, Record<string, unknown>, string, ...RegExp[]][] = [
   ["an unknown key", { databse: {} }, "meshbench:databse", /unknown key/, /expected one of .*database/],

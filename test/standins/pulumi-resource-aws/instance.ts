@@ -113,7 +113,7 @@ export const instance: Kind = {
       throw new Error(
         "creating EC2 Instance: operation error EC2: RunInstances, UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:iam::123456789012:user/stand-in is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:*:123456789012:volume/* with an explicit deny in a service control policy.",
       );
-    await requireImage(given.ami, call);
+    const image = await requireImage(given.ami, call);
     const made = await call.ec2.send(
       new sdk.RunInstancesCommand({
         MinCount: 1,
@@ -135,7 +135,7 @@ export const instance: Kind = {
     const id = one?.InstanceId ?? "";
     // A run that is killed now knows nothing of an instance that AWS has.
     if (oneNamed(name, "MESHBENCH_STANDIN_HANG")) await new Promise((resolve) => setTimeout(resolve, 600_000));
-    const node = await boot(name, given, call).catch(async (error: unknown) => {
+    const node = await boot(name, given, image, call).catch(async (error: unknown) => {
       await call.ec2.send(new sdk.TerminateInstancesCommand({ InstanceIds: [id] }));
       throw error;
     });
@@ -211,12 +211,14 @@ async function zoneOf(subnet: string, { ec2 }: Call): Promise<string> {
   return one?.AvailabilityZone ?? "";
 }
 
-async function requireImage(ami: string, { ec2 }: Call): Promise<void> {
+/** @returns the image's name. */
+async function requireImage(ami: string, { ec2 }: Call): Promise<string> {
   const found = await orGone(ec2.send(new sdk.DescribeImagesCommand({ ImageIds: [ami] })));
   if (!found?.Images?.length)
     throw new Error(
       `creating EC2 Instance: operation error EC2: RunInstances, InvalidAMIID.NotFound: The image id '[${ami}]' does not exist`,
     );
+  return found.Images[0]?.Name ?? "";
 }
 
 async function described(ec2: sdk.EC2Client, id: string): Promise<sdk.Instance | undefined> {
@@ -228,7 +230,7 @@ async function described(ec2: sdk.EC2Client, id: string): Promise<sdk.Instance |
 /**
  * Boots the node with the instance's user data; what AWS would have at the same name from before is not ours to reuse.
  */
-async function boot(name: string, given: Inputs, { log }: Call): Promise<{ address: string }> {
+async function boot(name: string, given: Inputs, image: string, { log }: Call): Promise<{ address: string }> {
   const { site, project, stack, owner, expires, run } = given.tags ?? {};
   if (site === undefined)
     throw new Error(`instance ${name} has no tag "site", by which this stand-in chooses the laboratory's site`);
@@ -240,7 +242,9 @@ async function boot(name: string, given: Inputs, { log }: Call): Promise<{ addre
     site,
     name,
     labels,
+    // A node of the other release has its image built first.
     timeoutSeconds: 180,
+    debian: image.startsWith("debian-13-") ? 13 : 12,
     ...(process.env["MESHBENCH_STANDIN_BARE"] ? { bare: { user: "admin" } } : {}),
     ...(given.userData === undefined ? {} : { userData: given.userData }),
   });

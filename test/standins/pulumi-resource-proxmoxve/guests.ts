@@ -158,6 +158,7 @@ export class Guests {
       site: siteOf(inputs),
       address,
       publicKeys: keys,
+      image: text(at(inputs, "disks", 0, "importFrom")),
       user: text(at(account, "username")) || "debian",
     });
     const { net0 = "" } = await this.call<{ net0?: string }>("GET", `/nodes/${node}/qemu/${id}/config`);
@@ -247,6 +248,7 @@ export class Guests {
       site: siteOf(inputs),
       address,
       publicKeys: keys,
+      image: text(at(inputs, "operatingSystem", "templateFileId")),
     });
     const { net0 = "" } = await this.call<{ net0?: string }>("GET", `/nodes/${node}/lxc/${id}/config`);
     const cards = list(inputs["networkInterfaces"]).map((card) => ({

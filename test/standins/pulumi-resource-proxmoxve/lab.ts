@@ -10,6 +10,8 @@ export interface Machine {
   /** "dhcp", or address with mask inside the site's network, which the node then has besides its own. */
   address: string;
   publicKeys: string[];
+  /** As its volume is called. */
+  image: string;
   /** Of virtual machines: whom cloud-init makes; containers have root. */
   user?: string;
 }
@@ -58,6 +60,7 @@ export async function startMachine(machine: Machine): Promise<string> {
         site: machine.site,
         name: machine.name,
         timeoutSeconds: 240,
+        debian: machine.image.includes("debian-13-") ? 13 : 12,
         ...(machine.user === undefined
           ? { authorizedKeys: machine.publicKeys }
           : {
