@@ -30,6 +30,7 @@ test("a site of kind aws needs a name, nodes and a region; the rest has defaults
     replaceNodes: false,
     rolling: false,
     readyTimeoutSeconds: 300,
+    debian: 12,
   });
 });
 
