@@ -5,6 +5,7 @@
  *
  * Usage: pulumi-language-nodejs [options] <engine address>; prints the port it listens on.
  */
+import { spawn } from "node:child_process";
 import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -16,6 +17,7 @@ import language from "@pulumi/pulumi/proto/language_pb.js";
 
 type Callback<T> = (error: Partial<grpc.ServiceError> | null | undefined, response?: T) => void;
 type RunRequest = InstanceType<typeof language.RunRequest>;
+type InstallRequest = InstanceType<typeof language.InstallDependenciesRequest>;
 type RunResponse = InstanceType<typeof language.RunResponse>;
 
 async function load(request: RunRequest): Promise<unknown> {
@@ -66,6 +68,16 @@ class NodeLanguageHost extends LanguageServer {
     callback(null, new language.GetRequiredPackagesResponse());
   }
 
+  /** `pulumi install`: the lock file's packages, what npm says shown as it comes. */
+  installDependencies(call: grpc.ServerWritableStream<InstallRequest, unknown>): void {
+    const directory = call.request.getInfo()?.getProgramDirectory() || call.request.getDirectory();
+    const npm = spawn("npm", ["ci"], { cwd: directory, stdio: ["ignore", "pipe", "pipe"] });
+    npm.stdout.on("data", (text: Buffer) => call.write(new language.InstallDependenciesResponse().setStdout(text)));
+    npm.stderr.on("data", (text: Buffer) => call.write(new language.InstallDependenciesResponse().setStderr(text)));
+    npm.once("error", (error) => call.destroy(error));
+    npm.once("close", (code) => (code === 0 ? call.end() : call.destroy(new Error(`npm ci ended with code ${code}`))));
+  }
+
   about(_call: unknown, callback: Callback<unknown>): void {
     callback(null, new language.AboutResponse().setExecutable(process.execPath).setVersion(process.version));
   }
@@ -84,6 +96,7 @@ server.addService(services.LanguageRuntimeService, {
   about: method("about"),
   getRequiredPackages: method("getRequiredPackages"),
   getPluginInfo: method("getPluginInfo"),
+  installDependencies: method("installDependencies"),
 } as never);
 server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) => {
   if (error) {
