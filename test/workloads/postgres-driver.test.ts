@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, ConnectOptions, Statement, StatementSpec, Value } from "../../workloads/drivers/driver.ts";
 import { DriverError } from "../../workloads/drivers/driver.ts";
 import { postgresDriver } from "../../workloads/drivers/postgres.ts";
@@ -127,9 +128,10 @@ describe("postgres driver", { skip: binaries.ok ? false : `SKIPPED, no PostgreSQ
     test(`${mode}: a session that the server ends is lost, with the server's reason`, async () => {
       const connection = await postgresDriver.connect(endpoint(), options(extra));
       const answer = run(connection, () => connection.query("SELECT pg_sleep(30)"));
-      await server.admin(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(30)' AND pid <> pg_backend_pid()",
-      );
+      // The statement may reach the server after this one: until it is there, nothing is ended.
+      const end =
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(30)' AND state = 'active' AND pid <> pg_backend_pid()";
+      while ((await server.admin(end)).length === 0) await sleep(10);
       const failure = await answer;
       assert.ok(failure instanceof DriverError);
       assert.deepEqual([failure.code, failure.action], ["57P01", "reconnect"]);
