@@ -6,7 +6,6 @@
  */
 import { EventEmitter } from "node:events";
 import net from "node:net";
-import { writeDirectly } from "./direct-write.ts";
 
 const shared = new Uint8Array(65_536);
 
@@ -68,9 +67,9 @@ export class OwnSocket extends EventEmitter {
     return bytes;
   }
 
-  /** A request, after `takeOver`. */
+  /** A request, after `takeOver`. `bytes` stay as they are until its answer has come. */
   send(bytes: Uint8Array): void {
-    writeDirectly(this.#socket, bytes);
+    this.#socket.write(bytes);
   }
 
   write(bytes: Uint8Array, done?: (error?: Error | null) => void): boolean {
