@@ -33,7 +33,7 @@ export class DriverRun {
   readonly #say: (line: string) => void;
   readonly #showsIntervals: boolean;
   #client: Client | undefined;
-  #heard = Date.now();
+  #heard = performance.now();
 
   /**
    * @param label before each line, empty for the only driver @param showsIntervals of several drivers only one shows
@@ -161,12 +161,12 @@ export class DriverRun {
     for (;;) {
       try {
         const answer = await ask(await this.#open());
-        this.#heard = Date.now();
+        this.#heard = performance.now();
         return answer;
       } catch (error) {
         if (error instanceof Fatal || error instanceof HostKeyError) throw error;
         this.close();
-        const silent = Date.now() - this.#heard;
+        const silent = performance.now() - this.#heard;
         if (silent > (othersEnded() ? SILENCE_AFTER_OTHERS_MS : SILENCE_MS))
           throw new Error(
             `the driver node ${this.node.connection.host} has not answered for ${Math.round(silent / 1000)} s (${(error as Error).message})${othersEnded() ? "" : "; the run goes on there, the next `up` picks it up"}`,

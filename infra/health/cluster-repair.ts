@@ -200,9 +200,9 @@ export class ClusterRepair {
   }
 
   async #until(seconds: number, check: () => Promise<boolean>): Promise<boolean> {
-    for (const deadline = Date.now() + seconds * 1000; ; ) {
+    for (const deadline = performance.now() + seconds * 1000; ; ) {
       if (await check()) return true;
-      if (Date.now() > deadline) return false;
+      if (performance.now() > deadline) return false;
       await sleep(500);
     }
   }

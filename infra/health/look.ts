@@ -86,10 +86,10 @@ export class Look {
     let seen = down.length > 0 ? await this.#probe(this.#nodes) : states;
     let mended = false;
     // A handshake that is lost is tried again after five seconds.
-    for (const deadline = Date.now() + this.#patience.mesh * 1000; ; ) {
+    for (const deadline = performance.now() + this.#patience.mesh * 1000; ; ) {
       const broken = this.#brokenPairs(seen);
       if (broken.length === 0) return seen;
-      if (Date.now() > deadline) throw new Hurt(describePairs(broken, seen));
+      if (performance.now() > deadline) throw new Hurt(describePairs(broken, seen));
       if (!mended) mended = await this.#mend(broken);
       await sleep(1000);
       seen = await this.#probe(this.#nodes);

@@ -136,14 +136,15 @@ const within = <T>(work: Promise<T>, ms: number): Promise<T> =>
 
 async function main(): Promise<string> {
   const contact = await readInput<Contact>();
-  const deadline = Date.now() + contact.timeoutSeconds * 1000;
+  const deadline = performance.now() + contact.timeoutSeconds * 1000;
   const seen: Seen = {};
   let last = "no answer";
-  for (let told = Date.now(); ; await sleep(1000)) {
+  for (let told = performance.now(); ; await sleep(1000)) {
     try {
-      const client = await within(contactOnce(contact, seen), deadline - Date.now());
+      const client = await within(contactOnce(contact, seen), deadline - performance.now());
       try {
-        if (contact.existing) await within(checkLogin(contact, client, contact.existing.sudo), deadline - Date.now());
+        if (contact.existing)
+          await within(checkLogin(contact, client, contact.existing.sudo), deadline - performance.now());
       } finally {
         client.end();
       }
@@ -152,9 +153,9 @@ async function main(): Promise<string> {
       const why = hopeless(contact, seen, error as Error);
       if (why !== undefined) throw new Error(why);
       if ((error as Error).message !== "no answer") last = (error as Error).message;
-      if (Date.now() >= deadline) throw new Error(late(contact, seen, last));
-      if (Date.now() - told > 15_000) {
-        told = Date.now();
+      if (performance.now() >= deadline) throw new Error(late(contact, seen, last));
+      if (performance.now() - told > 15_000) {
+        told = performance.now();
         console.error(`${contact.node}: waiting for SSH at ${contact.host} (${last})`);
       }
     }

@@ -39,7 +39,7 @@ const SAY_EVERY_MS = 15_000;
 const STRANGER_TRIES = 5;
 
 const { name, connection, sudo, timeoutSeconds } = await readInput<WaitInput>();
-const began = Date.now();
+const began = performance.now();
 let deadline = began + timeoutSeconds * 1000;
 let said = began,
   strangers = 0,
@@ -56,7 +56,7 @@ async function attempt(): Promise<string | undefined> {
     if (probe.code === 20) throw new Fatal(`${name}: its first boot failed: ${probe.stderr.trim()}`);
     if (probe.code === 11) {
       // From here on it is the database that is waited for, with the time that a state transfer takes.
-      if (!booted) deadline = Date.now() + REJOIN_SECONDS * 1000;
+      if (!booted) deadline = performance.now() + REJOIN_SECONDS * 1000;
       booted = true;
       stage = `the node is up, but not back in its cluster (${probe.stderr.trim().split("\n").at(-1) ?? ""})`;
     } else if (probe.code !== 10)
@@ -82,7 +82,7 @@ function reasonOf({ message }: Error): string {
 async function wait(): Promise<string> {
   for (;;) {
     try {
-      const facts = await within(attempt(), deadline - Date.now());
+      const facts = await within(attempt(), deadline - performance.now());
       if (facts !== undefined) return facts;
     } catch (error) {
       if (error instanceof Fatal) throw error;
@@ -94,15 +94,15 @@ async function wait(): Promise<string> {
       if (!(error instanceof TimeoutError) || refused === "") refused = reasonOf(error as Error);
       if (stage.startsWith("SSH at")) stage = `SSH at ${connection.host} does not answer (${refused})`;
     }
-    if (Date.now() + PERIOD_MS > deadline)
+    if (performance.now() + PERIOD_MS > deadline)
       throw new Error(
         booted
           ? `${name}: not ready within ${timeoutSeconds + REJOIN_SECONDS} s: ${stage}; look at it with journalctl -u mariadb; the nodes after it were left alone`
           : `${name}: not ready within ${timeoutSeconds} s: ${stage}; is SSH open to you (operator address, security group, firewall), and did the machine boot?`,
       );
-    if (Date.now() - said > SAY_EVERY_MS) {
-      console.error(`${name}: ${stage} (${Math.round((Date.now() - began) / 1000)} s)`);
-      said = Date.now();
+    if (performance.now() - said > SAY_EVERY_MS) {
+      console.error(`${name}: ${stage} (${Math.round((performance.now() - began) / 1000)} s)`);
+      said = performance.now();
     }
     await sleep(PERIOD_MS);
   }
