@@ -56,8 +56,8 @@ async function answers(port: number, server: ChildProcess): Promise<void> {
   throw new Error("sshd never listened");
 }
 
-/** A real OpenSSH server on loopback, with keys and configuration of its own. */
-export async function startSshd(): Promise<Sshd> {
+/** A real OpenSSH server on loopback, with keys and configuration of its own; `more` are further lines of it. */
+export async function startSshd(more: string[] = []): Promise<Sshd> {
   const folder = mkdtempSync(join(tmpdir(), "meshbench-sshd-"));
   const port = await freePort();
   const passphrase = "letters and 4 digits";
@@ -84,6 +84,7 @@ export async function startSshd(): Promise<Sshd> {
       "AllowTcpForwarding yes",
       "Subsystem sftp internal-sftp",
       "MaxStartups 100:30:200",
+      ...more,
       "",
     ].join("\n"),
   );

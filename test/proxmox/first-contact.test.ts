@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -113,6 +113,18 @@ async function hypervisor(
 
 test("the key that was shown is printed, to be pinned", options, async () => {
   assert.deepEqual(await contact(), { code: 0, out: withoutComment(sshd.hostKey), err: "" });
+});
+
+test("a banner of 24 KiB before the login, and one try for each login", options, async () => {
+  const banner = join(folder, "banner");
+  writeFileSync(banner, `${"Authorised use only. ".repeat(20)}\n`.repeat(58));
+  const strict = await startSshd([`Banner ${banner}`, "MaxAuthTries 1"]);
+  try {
+    const shown = await contact({ port: strict.port, privateKey: strict.privateKey });
+    assert.deepEqual(shown, { code: 0, out: withoutComment(strict.hostKey), err: "" });
+  } finally {
+    await strict.stop();
+  }
 });
 
 test("the hypervisor reads the same key out of the guest: it is pinned", options, async (t) => {
