@@ -3,6 +3,7 @@ import { meshSlots } from "../mesh/plan.ts";
 import { vpcNetwork } from "../sites/aws-subnets.ts";
 import { networkOf, overlap, parseCidr } from "./addresses.ts";
 import type { AwsSite } from "./aws.ts";
+import { existingProblems } from "./aws-existing.ts";
 import { dataGb, neededDiskGb } from "./data-size.ts";
 import type { Config } from "./schema.ts";
 
@@ -40,8 +41,8 @@ export function checkAws(config: Config): string[] {
 }
 
 function checkSite(site: AwsSite, key: string, config: Config): string[] {
-  const problems: string[] = [];
-  if (site.operatorCidr === undefined && config.operatorCidr === undefined)
+  const problems = existingProblems(site, key);
+  if (site.securityGroupIds === undefined && site.operatorCidr === undefined && config.operatorCidr === undefined)
     problems.push(
       `meshbench:operatorCidr: missing; expected your own address, such as 203.0.113.7/32: SSH to the nodes of "${site.name}" is open to this network only (0.0.0.0/0, written out, opens it to everybody)`,
     );
@@ -84,14 +85,17 @@ function checkSite(site: AwsSite, key: string, config: Config): string[] {
   return problems;
 }
 
-/** Networks that AWS sites have by default, against all others; those that are given are compared in reach.ts. */
+/**
+ * Networks that AWS sites have by default, against all others; those that are given are compared in reach.ts. What a
+ * VPC that is there already has is known to AWS alone, and compared when it is asked.
+ */
 function overlaps(config: Config): string[] {
   const slots = meshSlots(config.sites);
   const known = config.sites.flatMap((site, i) => {
     const given = site as { network?: string; address?: string };
-    const text =
-      given.network ?? given.address ?? (site.kind === "aws" ? vpcNetwork(site, slots[site.name]!) : undefined);
-    const implied = site.kind === "aws" && site.network === undefined;
+    const made = site.kind === "aws" && site.vpcId === undefined;
+    const text = given.network ?? given.address ?? (made ? vpcNetwork(site, slots[site.name]!) : undefined);
+    const implied = made && site.network === undefined;
     return text === undefined ? [] : [{ key: `meshbench:sites[${i}]`, text, implied }];
   });
   known.push({ key: "meshbench:mesh.network", text: config.mesh.network, implied: false });

@@ -25,6 +25,8 @@ const disk = z.strictObject({
 
 const instanceType = z.string().regex(/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/, "an EC2 instance type such as t3.medium");
 
+const zoneLetter = z.string().regex(/^[a-f]$/, "the letter of an availability zone, a to f");
+
 export const awsSite = z.strictObject({
   ...siteCommon,
   ...madeNodes,
@@ -36,12 +38,27 @@ export const awsSite = z.strictObject({
    * Letters of availability zones: [a, b] in us-east-1 are us-east-1a and us-east-1b. Nodes go round them in turn;
    * proxy and driver stand in the first.
    */
-  zones: z
-    .array(z.string().regex(/^[a-f]$/, "the letter of an availability zone, a to f"))
-    .min(1)
-    .default(["a"]),
+  zones: z.array(zoneLetter).min(1).default(["a"]),
   /** The VPC's own /16 to /22; default 10.64.0.0/16 to 10.79.0.0/16 by the site's mesh slot. */
   network: cidr.optional(),
+  /** A VPC that is there already: none is made, nor gateway, routes or subnets, and `network` says nothing. */
+  vpcId: z
+    .string()
+    .regex(/^vpc-[0-9a-f]{8,17}$/, "a VPC's id such as vpc-0123456789abcdef0")
+    .optional(),
+  /** Of that VPC, by the letter of the zone, one for each of `zones`. Public ones: with a route to an internet gateway. */
+  subnetIds: z
+    .record(zoneLetter, z.string().regex(/^subnet-[0-9a-f]{8,17}$/, "a subnet's id such as subnet-0123456789abcdef0"))
+    .optional(),
+  /**
+   * Of that VPC; none is made then, and no rule: SSH from the operator, the mesh's UDP port between the nodes and from
+   * the other sites, and anything out have to be allowed by these. EC2 takes at most 16.
+   */
+  securityGroupIds: z
+    .array(z.string().regex(/^sg-[0-9a-f]{8,17}$/, "a security group's id such as sg-0123456789abcdef0"))
+    .min(1)
+    .max(16)
+    .optional(),
   /** Who may reach SSH; default meshbench:operatorCidr. */
   operatorCidr: cidrs.optional(),
   /**

@@ -6,6 +6,9 @@ import {
   DescribeInstanceTypeOfferingsCommand,
   DescribeInstanceTypesCommand,
   DescribeRegionsCommand,
+  DescribeSecurityGroupsCommand,
+  DescribeSubnetsCommand,
+  DescribeVpcsCommand,
   EC2Client,
   paginateDescribeInstances,
   paginateDescribeVpcs,
@@ -101,6 +104,35 @@ export class AwsAccount {
     for await (const { Vpcs = [] } of paginateDescribeVpcs({ client: this.ec2 }, {}))
       count += Vpcs.filter((vpc) => !isOwn(owned)(vpc)).length;
     return count;
+  }
+
+  /** The VPC's networks in CIDR form; undefined when the region has no such VPC. Filters find nothing where ids fail. */
+  async vpc(id: string): Promise<string[] | undefined> {
+    const found = await this.ec2.send(new DescribeVpcsCommand({ Filters: [{ Name: "vpc-id", Values: [id] }] }));
+    const vpc = found.Vpcs?.[0];
+    if (vpc === undefined) return undefined;
+    const more = (vpc.CidrBlockAssociationSet ?? [])
+      .filter(({ CidrBlockState }) => CidrBlockState?.State === "associated")
+      .map(({ CidrBlock }) => CidrBlock);
+    return [...new Set([vpc.CidrBlock, ...more])].filter((cidr) => cidr !== undefined);
+  }
+
+  /** Those of the ids that the region has: each with its VPC and the name of its zone. */
+  async subnets(ids: string[]): Promise<{ id: string; vpc: string; zone: string }[]> {
+    const found = await this.ec2.send(new DescribeSubnetsCommand({ Filters: [{ Name: "subnet-id", Values: ids }] }));
+    return (found.Subnets ?? []).map(({ SubnetId = "", VpcId = "", AvailabilityZone = "" }) => ({
+      id: SubnetId,
+      vpc: VpcId,
+      zone: AvailabilityZone,
+    }));
+  }
+
+  /** Those of the ids that the region has, each with its VPC. */
+  async securityGroups(ids: string[]): Promise<{ id: string; vpc: string }[]> {
+    const found = await this.ec2.send(
+      new DescribeSecurityGroupsCommand({ Filters: [{ Name: "group-id", Values: ids }] }),
+    );
+    return (found.SecurityGroups ?? []).map(({ GroupId = "", VpcId = "" }) => ({ id: GroupId, vpc: VpcId }));
   }
 
   /** Elastic IPs that are not the stack's own. */

@@ -31,7 +31,7 @@ export function demandOf(site: AwsSite, plans: NodePlan[]): Demand {
     types: plans.map((plan) => typeOf(site, plan.roles)),
     spot: site.spot !== false,
     addresses: plans.length,
-    networks: 1,
+    networks: site.vpcId === undefined ? 1 : 0,
   };
 }
 

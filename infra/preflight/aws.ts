@@ -7,12 +7,15 @@ import { type AwsAccess, accessOf } from "../sites/aws-access.ts";
 import type { NodePlan } from "../topology.ts";
 import { AwsAccount, errorName } from "./aws-account.ts";
 import { credentialsProblem } from "./aws-clients.ts";
+import { type ExistingAccount, existingChecks } from "./aws-existing.ts";
 import { demandOf, type QuotaAccount, quotaChecks } from "./aws-quotas.ts";
 import { type Check, failed, isNetworkError, passed, skipped } from "./check.ts";
 import type { Owned } from "./owned.ts";
 
 /** What the checks ask of AWS; AwsAccount is the one that really asks. */
-export type Account = QuotaAccount & Pick<AwsAccount, "identity" | "regionStatus" | "offerings" | "images">;
+export type Account = QuotaAccount &
+  ExistingAccount &
+  Pick<AwsAccount, "identity" | "regionStatus" | "offerings" | "images">;
 
 interface Asked {
   site: AwsSite;
@@ -39,7 +42,7 @@ export async function checkAwsSites(
   // Sites of one account in one region share its quotas.
   const places = Map.groupBy(known, ({ one, check }) => `${check.account!.id} ${one.site.region}`);
   const rest = await Promise.all([
-    ...known.map(({ one }) => siteChecks(one)),
+    ...known.map(({ one }) => siteChecks(one, config.mesh.network)),
     ...[...places.values()].map((members) => {
       const { key, account, site } = members[0]!.one;
       return quotaChecks(
@@ -66,10 +69,11 @@ export async function checkAwsSites(
   return [...seen.map(({ check }) => check), ...rest.flat()];
 }
 
-async function siteChecks({ site, key, account }: Asked): Promise<Check[]> {
+async function siteChecks({ site, key, account }: Asked, meshNetwork: string): Promise<Check[]> {
   const checks = await Promise.all([
     asked(`instance types in ${site.region}`, key, () => offeringsCheck(site, key, account)),
     asked(`image in ${site.region}`, key, () => imageCheck(site, key, account)),
+    ...existingChecks(site, key, account, meshNetwork).map(({ check, ask }) => asked(check, key, ask)),
   ]);
   return checks.flat();
 }

@@ -43,6 +43,10 @@ export const spotPrice = (usdPerHour: number): string => usdPerHour.toFixed(6);
 /** What of a looked-up image must not change by itself; words of the first release are those of stacks that stand. */
 const imageFamily = (site: AwsSite): string => (releaseOf(site) === 12 ? "Debian's" : `Debian's of ${releaseOf(site)}`);
 
+/** What of the network must not change under a database node. */
+const networkName = (site: AwsSite, zone: string): string =>
+  site.vpcId === undefined ? (site.network ?? "default") : `${site.vpcId} ${site.subnetIds![zone]}`;
+
 /** Debian's images for EC2 have this login. */
 const USER = "admin";
 
@@ -149,8 +153,8 @@ export class AwsInstance extends pulumi.ComponentResource {
       {
         ami: image,
         instanceType: type,
-        subnetId: network.subnets.get(zone)!.id,
-        vpcSecurityGroupIds: [security.group.id],
+        subnetId: network.subnetIds.get(zone)!,
+        vpcSecurityGroupIds: security.groupIds,
         keyName: network.keyPair.keyName,
         userData: pulumi.secret(userData),
         metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
@@ -204,7 +208,7 @@ export class AwsInstance extends pulumi.ComponentResource {
       {
         replaced: {
           zone: `${site.region}${zone}`,
-          network: site.network ?? "default",
+          network: networkName(site, zone),
           image: site.ami ?? imageFamily(site),
           spot: JSON.stringify(site.spot),
           placementGroup: String(site.placementGroup),

@@ -1,4 +1,7 @@
-/** Who may reach a site's nodes: the operator by SSH, peers on the mesh's port, nobody else. */
+/**
+ * Who may reach a site's nodes: the operator by SSH, peers on the mesh's port, nobody else. With security groups that
+ * are there already nothing is made.
+ */
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { AwsSite } from "../config/aws.ts";
@@ -41,7 +44,7 @@ export interface SecurityArgs {
 }
 
 export class AwsSecurity extends pulumi.ComponentResource {
-  readonly group: aws.ec2.SecurityGroup;
+  readonly groupIds: pulumi.Input<string>[];
   /** Before these are there, nobody reaches a node. */
   readonly rules: pulumi.Resource[];
 
@@ -53,19 +56,26 @@ export class AwsSecurity extends pulumi.ComponentResource {
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("meshbench:sites:AwsSecurity", site.name, {}, opts);
+    if (site.securityGroupIds !== undefined) {
+      this.groupIds = site.securityGroupIds;
+      this.rules = [];
+      this.registerOutputs();
+      return;
+    }
     const own = { provider: network.opts.provider, parent: this };
     // Rules are resources of their own: the provider forbids to mix them with rules written into the group.
-    this.group = new aws.ec2.SecurityGroup(
+    const group = new aws.ec2.SecurityGroup(
       `${site.name}-nodes`,
       {
-        vpcId: network.vpc.id,
+        vpcId: network.vpcId,
         description: "meshbench nodes",
         revokeRulesOnDelete: true,
         tags: { ...tags, Name: `${site.name}-nodes` },
       },
       own,
     );
-    const securityGroupId = this.group.id;
+    const securityGroupId = group.id;
+    this.groupIds = [securityGroupId];
     const ingress = (
       name: string,
       rule: Omit<aws.vpc.SecurityGroupIngressRuleArgs, "securityGroupId" | "tags">,

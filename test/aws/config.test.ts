@@ -98,6 +98,83 @@ test("networks of sites and mesh must not overlap; by default they do not", () =
   );
 });
 
+const VPC = "vpc-0123456789abcdef0",
+  SUBNET = "subnet-0123456789abcdef0",
+  GROUP = "sg-0123456789abcdef0";
+
+test("a VPC that is there already: with a subnet for each zone, and maybe security groups", () => {
+  const { vpcId, subnetIds, securityGroupIds } = configOf(
+    site({ vpcId: VPC, zones: ["a", "b"], subnetIds: { a: SUBNET, b: "subnet-0b000000000000000" } }),
+  ).sites[0] as Record<string, any>;
+  assert.deepEqual(
+    [vpcId, subnetIds, securityGroupIds],
+    [VPC, { a: SUBNET, b: "subnet-0b000000000000000" }, undefined],
+  );
+  const grouped = { ...SITE, vpcId: VPC, subnetIds: { a: SUBNET }, securityGroupIds: [GROUP] };
+  assert.deepEqual(problemsOf({ sites: [grouped] }), [], "rules of one's own need no operatorCidr");
+  refused({ sites: [{ ...grouped, securityGroupIds: undefined }] }, "meshbench:operatorCidr: missing");
+});
+
+test("keys of an existing network that contradict each other, or lack one another", () => {
+  refused(
+    site({ subnetIds: { a: SUBNET } }),
+    `meshbench:sites[0].subnetIds: ${SUBNET}; expected with meshbench:sites[0].vpcId`,
+  );
+  refused(
+    site({ securityGroupIds: [GROUP] }),
+    `meshbench:sites[0].securityGroupIds: ${GROUP}; expected with meshbench:sites[0].vpcId`,
+  );
+  refused(
+    site({ vpcId: VPC }),
+    "meshbench:sites[0].subnetIds: missing; expected with meshbench:sites[0].vpcId a subnet for each of meshbench:sites[0].zones (a)",
+  );
+  refused(
+    site({ vpcId: VPC, subnetIds: { a: SUBNET }, zones: ["a", "b", "c"] }),
+    "meshbench:sites[0].subnetIds: none for b, c; expected",
+    "(a, b, c)",
+  );
+  refused(
+    site({ vpcId: VPC, subnetIds: { a: SUBNET, b: SUBNET } }),
+    `meshbench:sites[0].subnetIds.b: ${SUBNET}; expected one of meshbench:sites[0].zones (a)`,
+  );
+  refused(
+    site({ vpcId: VPC, subnetIds: { a: SUBNET }, network: "10.1.0.0/16" }),
+    "meshbench:sites[0].network: 10.1.0.0/16; expected no such key with meshbench:sites[0].vpcId",
+  );
+  for (const name of ["operatorCidr", "peerCidrs"])
+    refused(
+      { sites: [{ ...SITE, vpcId: VPC, subnetIds: { a: SUBNET }, securityGroupIds: [GROUP], [name]: OPERATOR }] },
+      `meshbench:sites[0].${name}: ${OPERATOR}; expected no such key with meshbench:sites[0].securityGroupIds`,
+    );
+});
+
+test("ids of an existing network are what AWS calls them", () => {
+  refused(site({ vpcId: "my-vpc", subnetIds: { a: SUBNET } }), 'meshbench:sites[0].vpcId: "my-vpc"; expected', "vpc-0");
+  refused(
+    site({ vpcId: VPC, subnetIds: { a: VPC } }),
+    `meshbench:sites[0].subnetIds.a: "${VPC}"; expected a subnet's id`,
+  );
+  refused(
+    site({ vpcId: VPC, subnetIds: { "us-east-1a": SUBNET } }),
+    "meshbench:sites[0].subnetIds.us-east-1a",
+    "letter of an availability zone",
+  );
+  refused(
+    site({ vpcId: VPC, subnetIds: { a: SUBNET }, securityGroupIds: ["default"] }),
+    'meshbench:sites[0].securityGroupIds[0]: "default"; expected',
+  );
+  refused(
+    site({ vpcId: VPC, subnetIds: { a: SUBNET }, securityGroupIds: [] }),
+    "meshbench:sites[0].securityGroupIds: []; expected at least 1",
+  );
+});
+
+test("the default network of a site counts only where a VPC is made", () => {
+  const mesh = { network: "10.67.1.0/24" };
+  refused({ ...site({ meshSlot: 3 }), mesh }, "its default 10.67.0.0/16");
+  assert.deepEqual(problemsOf({ ...site({ meshSlot: 3, vpcId: VPC, subnetIds: { a: SUBNET } }), mesh }), []);
+});
+
 test("which processor a type has is in its name", () => {
   for (const type of [
     "t4g.medium",

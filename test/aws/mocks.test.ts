@@ -332,6 +332,67 @@ test("spot: another type makes an instance anew, since a one-time request cannot
     assert.equal(spotPrice(given), kept);
 });
 
+const THERE = {
+  name: "a",
+  kind: "aws",
+  nodes: 2,
+  region: "us-east-1",
+  zones: ["a", "b"],
+  vpcId: "vpc-0123456789abcdef0",
+  subnetIds: { a: "subnet-0aaaaaaaaaaaaaaaa", b: "subnet-0bbbbbbbbbbbbbbbb" },
+};
+const typesIn = (resources: Seen[]): Record<string, number> =>
+  Object.fromEntries(
+    [...Map.groupBy(resources, (r) => r.type)]
+      .filter(([type]) => type.startsWith("aws:"))
+      .map(([type, some]): [string, number] => [type.split(":").at(-1)!, some.length])
+      .sort(),
+  );
+
+test("a VPC that is there already: instances in its subnets, a security group in it, and no network is made", async () => {
+  const { resources } = await make({ sites: [THERE] });
+  assert.deepEqual(typesIn(resources), {
+    Eip: 3,
+    EipAssociation: 3,
+    Instance: 3,
+    KeyPair: 1,
+    SecurityGroup: 1,
+    SecurityGroupEgressRule: 1,
+    SecurityGroupIngressRule: 2,
+  });
+  const instances = ofType(resources, "aws:ec2/instance:Instance");
+  const subnetOf = (name: string): unknown => instances.find((r) => r.name === name)!.inputs["subnetId"];
+  assert.deepEqual(["a-1", "a-2", "driver"].map(subnetOf), [THERE.subnetIds.a, THERE.subnetIds.b, THERE.subnetIds.a]);
+  const [group] = ofType(resources, "aws:ec2/securityGroup:SecurityGroup");
+  assert.equal(group!.inputs["vpcId"], THERE.vpcId);
+  assert.ok(instances.every((r) => r.inputs["vpcSecurityGroupIds"].join() === "a-nodes-id"));
+});
+
+test("security groups that are there already: the instances' own, and neither group nor rule is made", async () => {
+  const securityGroupIds = ["sg-0123456789abcdef0", "sg-0123456789abcdef1"];
+  const { resources } = await make({ sites: [{ ...THERE, securityGroupIds }] });
+  assert.deepEqual(typesIn(resources), { Eip: 3, EipAssociation: 3, Instance: 3, KeyPair: 1 });
+  for (const { inputs } of ofType(resources, "aws:ec2/instance:Instance"))
+    assert.deepEqual(inputs["vpcSecurityGroupIds"], securityGroupIds);
+});
+
+test("another VPC or subnet makes a database node anew, which its guard sees; other security groups do not", async () => {
+  const networkIn = async (site: object): Promise<string> => {
+    const { resources } = await make({ sites: [site] });
+    const { REPLACED } = resources.find((r) => r.name === "a-2-guard")!.inputs["environment"];
+    return /^replaced network = (.*)$/m.exec(REPLACED)![1]!;
+  };
+  const { vpcId, subnetIds: _, ...made } = THERE;
+  assert.equal(await networkIn(made), "default");
+  assert.equal(await networkIn(THERE), `${vpcId} ${THERE.subnetIds.b}`);
+  const moved = { ...THERE.subnetIds, b: "subnet-0cccccccccccccccc" };
+  assert.equal(await networkIn({ ...THERE, subnetIds: moved }), `${vpcId} ${moved.b}`);
+  assert.equal(
+    await networkIn({ ...THERE, securityGroupIds: ["sg-0123456789abcdef0"] }),
+    `${vpcId} ${THERE.subnetIds.b}`,
+  );
+});
+
 test("IMDSv2, an explicit credit mode, a pinned host key, and a node that stands for its instance", async () => {
   const { nodes, resources } = await make(shippedConfig("aws-only"));
   for (const { inputs } of ofType(resources, "aws:ec2/instance:Instance")) {

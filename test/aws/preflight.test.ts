@@ -4,6 +4,8 @@
  */
 
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { type Account, checkAwsSites } from "../../infra/preflight/aws.ts";
 import { AwsAccount, isOwn } from "../../infra/preflight/aws-account.ts";
@@ -27,6 +29,10 @@ test("a stack's own is what carries its id; a namesake's is not", () => {
   assert.ok(!isOwn({ ...own, id: undefined })(tagged(mine)), "a stack that is not there yet owns nothing");
 });
 
+const VPC = "vpc-0123456789abcdef0",
+  SUBNET = "subnet-0123456789abcdef0",
+  GROUP = "sg-0123456789abcdef0";
+
 const GOOD: Account = {
   identity: async () => "123456789012",
   offerings: async () => ["us-east-1a", "us-east-1b"],
@@ -36,6 +42,9 @@ const GOOD: Account = {
   networks: async () => 1,
   regionStatus: async () => "opt-in-not-required",
   quota: async (_service, code) => (["L-0263D0A3", "L-F678F1CE"].includes(code) ? 5 : 32),
+  vpc: async () => ["10.1.0.0/16"],
+  subnets: async (ids) => ids.map((id) => ({ id, vpc: VPC, zone: "us-east-1a" })),
+  securityGroups: async (ids) => ids.map((id) => ({ id, vpc: VPC })),
   images: async () => [{ id: "ami-1", name: "debian-12-amd64-20260101", architecture: "x86_64" }],
 };
 
@@ -149,6 +158,111 @@ test("sites of one account in one region share its quotas; VPCs count too", asyn
     (await failuresOf({ networks: async () => 4 }, two("us-east-1"))).join(),
     /need 2 VPCs, but 1 of the account's 5 in us-east-1 are free; ask AWS for a higher quota \(L-F678F1CE\)/,
   );
+});
+
+test("a VPC that is there already, its subnets and security groups: asked for, and no VPC of the quota is taken", async () => {
+  const own = { operatorCidr: "203.0.113.7/32" };
+  const there = { vpcId: VPC, subnetIds: { a: SUBNET } };
+  const full = { networks: async () => 5 };
+  await fails(full, {}, "need 1 VPCs, but 0");
+  const checks = await ask(full, { ...there, ...own });
+  assert.ok(
+    checks.every((c) => c.ok && !c.skipped),
+    JSON.stringify(checks),
+  );
+  assert.equal(checks.length, 7, "without the VPCs' quota, with VPC and subnet");
+  await fails({ vpc: async () => undefined }, there, `meshbench:sites[0].vpcId: ${VPC}, which`, "us-east-1");
+  await fails(
+    { vpc: async () => ["10.1.0.0/16", "10.99.0.0/17"] },
+    there,
+    `meshbench:mesh.network: 10.99.0.0/24, which overlaps 10.99.0.0/17 of ${VPC} (meshbench:sites[0].vpcId); expected`,
+  );
+  const key = `meshbench:sites[0].subnetIds.a: ${SUBNET}`;
+  await fails(
+    { subnets: async () => [] },
+    there,
+    `${key}, which the account does not have in us-east-1; expected`,
+    VPC,
+  );
+  await fails(
+    { subnets: async () => [{ id: SUBNET, vpc: "vpc-0f", zone: "us-east-1a" }] },
+    there,
+    `${key}, a subnet of vpc-0f; expected one of ${VPC}`,
+  );
+  await fails(
+    { subnets: async () => [{ id: SUBNET, vpc: VPC, zone: "us-east-1c" }] },
+    there,
+    `${key}, a subnet in us-east-1c; expected one in us-east-1a`,
+  );
+});
+
+test("security groups that are there already have to be in the VPC", async () => {
+  const site = { vpcId: VPC, subnetIds: { a: SUBNET }, securityGroupIds: [GROUP] };
+  assert.ok((await ask({}, site)).every((c) => c.ok && !c.skipped));
+  const key = `meshbench:sites[0].securityGroupIds[0]: ${GROUP}`;
+  await fails({ securityGroups: async () => [] }, site, `${key}, which the account does not have in us-east-1`);
+  await fails(
+    { securityGroups: async () => [{ id: GROUP, vpc: "vpc-0f" }] },
+    site,
+    `${key}, a group of vpc-0f; expected one of ${VPC}`,
+  );
+  const denied = await ask(
+    {
+      securityGroups: async () => {
+        throw named("UnauthorizedOperation");
+      },
+    },
+    site,
+  );
+  assert.deepEqual(
+    denied.filter((c) => c.skipped).map((c) => c.ok),
+    [true],
+    "what may not be asked stops nobody",
+  );
+});
+
+test("the real client's questions about VPC, subnets and groups, and what it makes of EC2's answers", async () => {
+  const asked: string[] = [];
+  const answers: Record<string, string> = {
+    DescribeVpcs: `<vpcSet><item><vpcId>${VPC}</vpcId><cidrBlock>10.1.0.0/16</cidrBlock><cidrBlockAssociationSet>
+      <item><cidrBlock>10.1.0.0/16</cidrBlock><cidrBlockState><state>associated</state></cidrBlockState></item>
+      <item><cidrBlock>10.2.0.0/16</cidrBlock><cidrBlockState><state>associated</state></cidrBlockState></item>
+      <item><cidrBlock>10.3.0.0/16</cidrBlock><cidrBlockState><state>disassociated</state></cidrBlockState></item>
+      </cidrBlockAssociationSet></item></vpcSet>`,
+    DescribeSubnets: `<subnetSet><item><subnetId>${SUBNET}</subnetId><vpcId>${VPC}</vpcId><availabilityZone>us-east-1a</availabilityZone></item></subnetSet>`,
+    DescribeSecurityGroups: `<securityGroupInfo><item><groupId>${GROUP}</groupId><vpcId>${VPC}</vpcId></item></securityGroupInfo>`,
+  };
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const fields = new URLSearchParams(body);
+      const action = fields.get("Action")!;
+      asked.push(`${action} ${fields.get("Filter.1.Name")} ${fields.get("Filter.1.Value.1")}`);
+      response.setHeader("content-type", "text/xml");
+      const found = fields.get("Filter.1.Value.1")!.endsWith("f") ? "" : answers[action];
+      response.end(`<${action}Response><requestId>r</requestId>${found}</${action}Response>`);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const settings = { accessKey: "x", secretKey: "x", endpoints: [{ ec2: `http://127.0.0.1:${port}` }] };
+    const account = new AwsAccount(accessOf({ region: "us-east-1" }, settings, {}));
+    assert.deepEqual(await account.vpc(VPC), ["10.1.0.0/16", "10.2.0.0/16"]);
+    assert.deepEqual(await account.subnets([SUBNET]), [{ id: SUBNET, vpc: VPC, zone: "us-east-1a" }]);
+    assert.deepEqual(await account.securityGroups([GROUP]), [{ id: GROUP, vpc: VPC }]);
+    assert.equal(await account.vpc("vpc-0f"), undefined);
+    assert.deepEqual(await account.subnets(["subnet-0f"]), []);
+    assert.deepEqual(asked.slice(0, 3), [
+      `DescribeVpcs vpc-id ${VPC}`,
+      `DescribeSubnets subnet-id ${SUBNET}`,
+      `DescribeSecurityGroups group-id ${GROUP}`,
+    ]);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 });
 
 test("a region that was never enabled is named, though AWS speaks of bad credentials", async () => {

@@ -1,0 +1,40 @@
+/** A site in a VPC that is there already: which keys belong together. Pure. */
+import type { AwsSite } from "./aws.ts";
+
+/** One sentence per problem; `key` is the site's: meshbench:sites[0]. */
+export function existingProblems(site: AwsSite, key: string): string[] {
+  const { vpcId, subnetIds, securityGroupIds } = site;
+  const problems: string[] = [];
+  const subnets = Object.entries(subnetIds ?? {});
+  if (vpcId === undefined) {
+    if (subnetIds !== undefined)
+      problems.push(
+        `${key}.subnetIds: ${subnets.map(([, id]) => id).join(", ") || "none"}; expected with ${key}.vpcId, the VPC that they are in`,
+      );
+    if (securityGroupIds !== undefined)
+      problems.push(
+        `${key}.securityGroupIds: ${securityGroupIds.join(", ")}; expected with ${key}.vpcId, the VPC that they belong to`,
+      );
+  } else {
+    if (site.network !== undefined)
+      problems.push(
+        `${key}.network: ${site.network}; expected no such key with ${key}.vpcId: a VPC that is there already has its network`,
+      );
+    const lacking = site.zones.filter((zone) => subnetIds?.[zone] === undefined);
+    if (lacking.length > 0)
+      problems.push(
+        `${key}.subnetIds: ${subnets.length === 0 ? "missing" : `none for ${lacking.join(", ")}`}; expected with ${key}.vpcId a subnet for each of ${key}.zones (${site.zones.join(", ")}), such as {${site.zones[0]}: subnet-0123456789abcdef0}`,
+      );
+    for (const [zone, id] of subnets.filter(([letter]) => !site.zones.includes(letter)))
+      problems.push(
+        `${key}.subnetIds.${zone}: ${id}; expected one of ${key}.zones (${site.zones.join(", ")}), or ${zone} among them`,
+      );
+  }
+  if (securityGroupIds !== undefined)
+    for (const name of ["operatorCidr", "peerCidrs"] as const)
+      if (site[name] !== undefined)
+        problems.push(
+          `${key}.${name}: ${site[name].join(", ")}; expected no such key with ${key}.securityGroupIds: who may reach the nodes is said by rules of your own`,
+        );
+  return problems;
+}
