@@ -42,7 +42,8 @@ export function checkAws(config: Config): string[] {
 
 function checkSite(site: AwsSite, key: string, config: Config): string[] {
   const problems = existingProblems(site, key);
-  if (site.securityGroupIds === undefined && site.operatorCidr === undefined && config.operatorCidr === undefined)
+  const opened = site.securityGroupIds ?? site.jump ?? site.operatorCidr ?? config.operatorCidr;
+  if (opened === undefined)
     problems.push(
       `meshbench:operatorCidr: missing; expected your own address, such as 203.0.113.7/32: SSH to the nodes of "${site.name}" is open to this network only (0.0.0.0/0, written out, opens it to everybody)`,
     );

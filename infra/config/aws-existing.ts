@@ -1,4 +1,4 @@
-/** A site in a VPC that is there already: which keys belong together. Pure. */
+/** A site in a VPC that is there already, or behind a jump host: which keys belong together. Pure. */
 import type { AwsSite } from "./aws.ts";
 
 /** One sentence per problem; `key` is the site's: meshbench:sites[0]. */
@@ -30,11 +30,40 @@ export function existingProblems(site: AwsSite, key: string): string[] {
         `${key}.subnetIds.${zone}: ${id}; expected one of ${key}.zones (${site.zones.join(", ")}), or ${zone} among them`,
       );
   }
-  if (securityGroupIds !== undefined)
+  return [...problems, ...ruleProblems(site, key), ...jumpProblems(site, key)];
+}
+
+/** Who may reach the nodes: said once. */
+function ruleProblems(site: AwsSite, key: string): string[] {
+  const problems: string[] = [];
+  if (site.securityGroupIds !== undefined)
     for (const name of ["operatorCidr", "peerCidrs"] as const)
       if (site[name] !== undefined)
         problems.push(
           `${key}.${name}: ${site[name].join(", ")}; expected no such key with ${key}.securityGroupIds: who may reach the nodes is said by rules of your own`,
         );
+  return problems;
+}
+
+function jumpProblems(site: AwsSite, key: string): string[] {
+  const problems: string[] = [];
+  if (site.private === true) {
+    if (site.jump === undefined)
+      problems.push(
+        `${key}.private: true; expected with ${key}.jump, the host through which SSH reaches nodes without a public address`,
+      );
+    if (site.vpcId === undefined)
+      problems.push(
+        `${key}.private: true; expected with ${key}.vpcId and ${key}.subnetIds: a VPC that is made here has neither a jump host nor a NAT gateway`,
+      );
+    if (site.peerCidrs !== undefined && site.securityGroupIds === undefined)
+      problems.push(
+        `${key}.peerCidrs: ${site.peerCidrs.join(", ")}; expected no such key with ${key}.private true: no other site can call these nodes`,
+      );
+  }
+  if (site.jump !== undefined && site.operatorCidr === undefined && site.securityGroupIds === undefined)
+    problems.push(
+      `${key}.operatorCidr: missing; expected with ${key}.jump the address that the jump host calls the nodes from, such as 10.1.0.9/32 (SSH is open to this network only), or ${key}.securityGroupIds`,
+    );
   return problems;
 }

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { networkOf, parseCidr } from "./addresses.ts";
 import { AWS_REGIONS } from "./aws-regions.ts";
-import { madeNodes, siteCommon } from "./site-common.ts";
+import { jumpHost, madeNodes, siteCommon } from "./site-common.ts";
 
 /** 0.0.0.0/0 is a network like another here: nobody writes it by mistake. */
 function isNetwork(text: string): boolean {
@@ -59,6 +59,13 @@ export const awsSite = z.strictObject({
     .min(1)
     .max(16)
     .optional(),
+  /**
+   * No public address: SSH goes through `jump`, packages and the mesh through what the subnets have for the way out, a NAT
+   * gateway. In a VPC that is there already only. Optional, not false by default: stacks that stand keep their runs' keys.
+   */
+  private: z.boolean().optional(),
+  /** Through which SSH goes to the site's nodes; `operatorCidr` is where it calls them from. */
+  jump: jumpHost.optional(),
   /** Who may reach SSH; default meshbench:operatorCidr. */
   operatorCidr: cidrs.optional(),
   /**

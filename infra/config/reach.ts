@@ -37,12 +37,15 @@ export function checkReach(config: Pick<Config, "sites" | "mesh">): string[] {
   }
   const hidden = config.sites
     .filter((s) => s.kind !== "local")
-    .map((s) => ({ name: s.name, behindNat: "nat" in s && s.nat === true }));
+    .map((s) => ({ name: s.name, behindNat: s.kind === "aws" ? s.private === true : "nat" in s && s.nat }));
   const local = config.sites.filter((s) => s.kind === "local").map((s) => ({ name: s.name, behindNat: s.nat }));
-  for (const [a, b] of unreachablePairs([...hidden, ...local]))
+  const isAws = (name: string): boolean => config.sites.some((s) => s.name === name && s.kind === "aws");
+  for (const [a, b] of unreachablePairs([...hidden, ...local])) {
+    const off = [...new Set([a, b].map((name) => (isAws(name) ? "private false" : "nat false")))].sort().join(" or ");
     problems.push(
-      `sites "${a}" and "${b}" are both behind NAT: neither can call the other; one of them needs nat false and an address that the other reaches`,
+      `sites "${a}" and "${b}" are both behind NAT: neither can call the other; one of them needs ${off} and an address that the other reaches`,
     );
+  }
   return problems;
 }
 

@@ -86,6 +86,7 @@ function awsItems(
         ? `CPU credits of ${type} beyond the earned ones are billed on top and not counted here`
         : "CPU credits beyond the earned ones are billed on top of the price per hour",
     );
+  if (site.private === true) notes.add(`the way out of "${site.name}", a NAT gateway and its traffic, is not counted`);
   const volume =
     sizeGb * price("gp3-gb-month") +
     Math.max(0, iops - 3000) * price("gp3-iops-month") +
@@ -97,7 +98,9 @@ function awsItems(
       what: `gp3 ${sizeGb} GB, ${iops} IOPS, ${throughputMiBs} MiB/s`,
       perHour: round(volume / HOURS_PER_MONTH),
     },
-    { node: plan.name, what: "public IPv4 address", perHour: price("public-ipv4-hour") },
+    ...(site.private === true
+      ? []
+      : [{ node: plan.name, what: "public IPv4 address", perHour: price("public-ipv4-hour") }]),
   ];
 }
 

@@ -30,7 +30,7 @@ export function demandOf(site: AwsSite, plans: NodePlan[]): Demand {
     who: `the nodes of "${site.name}"`,
     types: plans.map((plan) => typeOf(site, plan.roles)),
     spot: site.spot !== false,
-    addresses: plans.length,
+    addresses: site.private === true ? 0 : plans.length,
     networks: site.vpcId === undefined ? 1 : 0,
   };
 }

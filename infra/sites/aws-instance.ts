@@ -15,7 +15,7 @@ import { cloudInit } from "./cloud-init.ts";
 import type { SiteContext } from "./context.ts";
 import { grownDisks } from "./disk-growth.ts";
 import { guard } from "./guard.ts";
-import { DIAL } from "./reached.ts";
+import { DIAL, type Reach } from "./reached.ts";
 import { ready } from "./ready.ts";
 
 export interface InstanceArgs {
@@ -28,6 +28,8 @@ export interface InstanceArgs {
   zone: string;
   tags: Tags;
   context: SiteContext;
+  /** The site's jump host. */
+  proxy: Reach["proxy"];
   /** The cluster has no other database node: a stop hurts nobody else. */
   alone: boolean;
   /** Database nodes that have to be in service first. */
@@ -45,7 +47,9 @@ const imageFamily = (site: AwsSite): string => (releaseOf(site) === 12 ? "Debian
 
 /** What of the network must not change under a database node. */
 const networkName = (site: AwsSite, zone: string): string =>
-  site.vpcId === undefined ? (site.network ?? "default") : `${site.vpcId} ${site.subnetIds![zone]}`;
+  site.vpcId === undefined
+    ? (site.network ?? "default")
+    : `${site.vpcId} ${site.subnetIds![zone]}${site.private === true ? " private" : ""}`;
 
 /** Debian's images for EC2 have this login. */
 const USER = "admin";
@@ -84,16 +88,12 @@ export class AwsInstance extends pulumi.ComponentResource {
       ...kept,
       ...args.after,
     ]);
-    const association = new aws.ec2.EipAssociation(
-      `${plan.name}-address`,
-      { allocationId: network.addresses.get(plan.name)!.id, instanceId: instance.id },
-      { parent: this, provider: network.opts.provider, deleteBeforeReplace: true },
-    );
+    const address = this.address(plan.name, network, instance);
 
     const connection = pulumi.secret(
       pulumi
-        .all([association.publicIp, args.context.key.privateKey, hostKey.publicKey, instance.id])
-        .apply(([host, privateKey, known, id]) => ({
+        .all([address, args.context.key.privateKey, hostKey.publicKey, instance.id, args.proxy])
+        .apply(([host, privateKey, known, id, proxy]) => ({
           host,
           port: 22,
           user: USER,
@@ -102,6 +102,7 @@ export class AwsInstance extends pulumi.ComponentResource {
           // and key is a changed connection, which runs every step on it again.
           hostKey: `${known.split(" ").slice(0, 2).join(" ")} ${id}`,
           ...DIAL,
+          ...(proxy === undefined ? {} : { proxy }),
         })),
     );
     const waited = ready(
@@ -113,8 +114,8 @@ export class AwsInstance extends pulumi.ComponentResource {
     const node: Node = {
       ...plan,
       lanAddress: instance.privateIp,
-      publicAddress: association.publicIp,
-      behindNat: false,
+      publicAddress: address,
+      behindNat: site.private === true,
       connection: waited.connection,
       sudo: true,
       resource: instance,
@@ -140,6 +141,17 @@ export class AwsInstance extends pulumi.ComponentResource {
     this.registerOutputs();
   }
 
+  /** Where SSH goes, and other sites: the fixed address, or in a private site the one inside the VPC. */
+  private address(name: string, network: AwsNetwork, instance: aws.ec2.Instance): pulumi.Output<string> {
+    const fixed = network.addresses.get(name);
+    if (fixed === undefined) return instance.privateIp;
+    return new aws.ec2.EipAssociation(
+      `${name}-address`,
+      { allocationId: fixed.id, instanceId: instance.id },
+      { parent: this, provider: network.opts.provider, deleteBeforeReplace: true },
+    ).publicIp;
+  }
+
   private instance(
     plan: NodePlan,
     { site, network, security, image, zone, tags }: InstanceArgs,
@@ -155,6 +167,8 @@ export class AwsInstance extends pulumi.ComponentResource {
         instanceType: type,
         subnetId: network.subnetIds.get(zone)!,
         vpcSecurityGroupIds: security.groupIds,
+        // Whatever the subnet gives by itself.
+        ...(site.private === true ? { associatePublicIpAddress: false } : {}),
         keyName: network.keyPair.keyName,
         userData: pulumi.secret(userData),
         metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },

@@ -25,7 +25,8 @@ export class AwsNetwork extends pulumi.ComponentResource {
   /** By the letter of the zone. */
   readonly subnetIds: Map<string, pulumi.Input<string>>;
   /**
-   * By the node's name. They outlive an instance, so that the mesh and the operator find its successor where it was.
+   * By the node's name; of a private site none. They outlive an instance, so that the mesh and the operator find its
+   * successor where it was.
    */
   readonly addresses: Map<string, aws.ec2.Eip>;
   readonly keyPair: aws.ec2.KeyPair;
@@ -57,7 +58,7 @@ export class AwsNetwork extends pulumi.ComponentResource {
     this.ready = ready;
 
     this.addresses = new Map(
-      plans.map((plan) => [
+      (site.private === true ? [] : plans).map((plan) => [
         plan.name,
         new aws.ec2.Eip(
           `${plan.name}-address`,

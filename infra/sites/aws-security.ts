@@ -18,16 +18,18 @@ export interface MeshPeer {
 }
 
 /**
- * Nodes of other AWS sites by their fixed addresses. Sites of other kinds by the networks that are given for them;
- * without any, and with such a site in the stack, by no address at all: a peer behind NAT calls from one that nobody
- * knows beforehand. WireGuard answers nobody who has no key, and so the open port says nothing to others.
+ * Nodes of other AWS sites by their fixed addresses. Sites of other kinds, and private ones, by the networks that are
+ * given for them; without any, and with such a site in the stack, by no address at all: a peer behind NAT calls from one
+ * that nobody knows beforehand. WireGuard answers nobody who has no key, and so the open port says nothing to others.
+ * Nobody can call a private site's nodes from outside.
  */
 export function peersOfSite(
   site: AwsSite,
   sites: Site[],
   addresses: Map<string, Map<string, { publicIp: pulumi.Output<string> }>>,
 ): MeshPeer[] {
-  const others = sites.filter((s) => s.kind !== "aws");
+  if (site.private === true) return [];
+  const others = sites.filter((s) => s.kind !== "aws" || s.private === true);
   const given = (site.peerCidrs ?? []).map((cidr): MeshPeer => ({ name: cidr.replace(/[./]/g, "-"), cidr }));
   if (others.length > 0 && given.length === 0) return [{ name: "anywhere", cidr: ANYWHERE }];
   const known = [...addresses]

@@ -17,6 +17,7 @@ import { vpcNetwork, zoneOf } from "./aws-subnets.ts";
 import type { Tags } from "./aws-tags.ts";
 import { typeOf } from "./aws-types.ts";
 import type { SiteContext } from "./context.ts";
+import { jumpConnection } from "./keys.ts";
 
 /**
  * All AWS sites of a stack: each region has its own provider, and the port of the mesh is open to the addresses of the
@@ -96,6 +97,7 @@ export class AwsSites extends pulumi.ComponentResource {
     };
     const alone = config.sites.reduce((sum, s) => sum + s.nodes, 0) === 1;
     const key = `meshbench:sites[${config.sites.findIndex((s) => s.name === site.name)}]`;
+    const proxy = jumpConnection(site.jump, key);
     const databases = plans.filter((p) => p.roles.includes("database"));
     return plans.map((plan) => {
       const index = databases.indexOf(plan);
@@ -110,6 +112,7 @@ export class AwsSites extends pulumi.ComponentResource {
           image: imageFor(architectureOf(typeOf(site, plan.roles))),
           tags,
           context,
+          proxy,
           alone,
           zone: zoneOf(site.zones, index === -1 ? undefined : index),
           after: before,

@@ -169,6 +169,57 @@ test("ids of an existing network are what AWS calls them", () => {
   );
 });
 
+const JUMP = { host: "gate.example.org", hostKey: "ssh-ed25519 AAAA" };
+const PRIVATE = { vpcId: VPC, subnetIds: { a: SUBNET }, private: true, jump: JUMP, operatorCidr: "10.1.0.9/32" };
+
+test("private subnets with a jump host", () => {
+  const { jump, ...aws } = configOf({ sites: [{ ...SITE, ...PRIVATE }] }).sites[0] as Record<string, any>;
+  assert.equal(aws["private"], true);
+  assert.deepEqual(jump, { ...JUMP, port: 22, user: "root", privateKeyFile: "~/.ssh/id_ed25519" });
+  assert.deepEqual(
+    problemsOf(site({ jump: JUMP, operatorCidr: "10.1.0.9/32" })),
+    [],
+    "a jump host to public addresses",
+  );
+  const grouped = { ...SITE, ...PRIVATE, operatorCidr: undefined, securityGroupIds: [GROUP] };
+  assert.deepEqual(problemsOf({ sites: [grouped] }), []);
+});
+
+test("private without a jump host, or without a way out, and a jump host that nobody lets in", () => {
+  refused(
+    site({ ...PRIVATE, jump: undefined }),
+    "meshbench:sites[0].private: true; expected with meshbench:sites[0].jump",
+  );
+  refused(
+    site({ ...PRIVATE, vpcId: undefined, subnetIds: undefined }),
+    "meshbench:sites[0].private: true; expected with meshbench:sites[0].vpcId and meshbench:sites[0].subnetIds",
+  );
+  for (const operatorCidr of [OPERATOR, undefined])
+    refused(
+      { operatorCidr, sites: [{ ...SITE, ...PRIVATE, operatorCidr: undefined }] },
+      "meshbench:sites[0].operatorCidr: missing; expected with meshbench:sites[0].jump the address that the jump host",
+    );
+  refused(
+    site({ ...PRIVATE, peerCidrs: OPERATOR }),
+    `meshbench:sites[0].peerCidrs: ${OPERATOR}; expected no such key with meshbench:sites[0].private true`,
+  );
+  refused(site({ ...PRIVATE, jump: { host: "gate" } }), "meshbench:sites[0].jump.hostKey: missing");
+});
+
+test("a private site cannot be called from others: somebody else has to be reachable", () => {
+  const own = { ...SITE, ...PRIVATE };
+  const other = { ...own, name: "b", nodes: 2 };
+  const home = { name: "home", kind: "local", nodes: 2 };
+  refused(
+    { sites: [own, other] },
+    'sites "a" and "b" are both behind NAT',
+    "one of them needs private false and an address",
+  );
+  refused({ sites: [own, { ...home, nat: true }] }, "one of them needs nat false or private false and an address");
+  assert.deepEqual(problemsOf({ sites: [own, home] }), []);
+  assert.deepEqual(problemsOf({ operatorCidr: OPERATOR, sites: [own, { ...SITE, name: "b", nodes: 2 }] }), []);
+});
+
 test("the default network of a site counts only where a VPC is made", () => {
   const mesh = { network: "10.67.1.0/24" };
   refused({ ...site({ meshSlot: 3 }), mesh }, "its default 10.67.0.0/16");

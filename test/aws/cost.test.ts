@@ -23,6 +23,24 @@ test("compute, volume and address of every node, by list price", () => {
   assert.ok(found.notes.some((n) => n.includes("CPU credits")));
 });
 
+test("a private site's nodes have no address to pay for, and the way out is said to be left out", () => {
+  const found = cost({
+    sites: [
+      {
+        ...AWS,
+        vpcId: "vpc-0123456789abcdef0",
+        subnetIds: { a: "subnet-0123456789abcdef0" },
+        private: true,
+        jump: { host: "gate.example.org", hostKey: "ssh-ed25519 AAAA" },
+        operatorCidr: "10.1.0.9/32",
+      },
+    ],
+  })!;
+  assert.equal(found.items.length, 6);
+  assert.ok(!found.items.some(({ what }) => what.includes("IPv4")));
+  assert.ok(found.notes.some((n) => n.includes('the way out of "aws", a NAT gateway')));
+});
+
 test("given prices win, and what is not known is said and not invented", () => {
   const found = cost({
     sites: [{ ...AWS, instanceType: "c9i.large", disk: { iops: 4000, throughputMiBs: 225 } }],

@@ -1,11 +1,13 @@
 /** Every resource of an AWS site with its inputs, parents and tags, by Pulumi's runtime mocks: nothing is created. */
 
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { after, before, test } from "node:test";
 import * as pulumi from "@pulumi/pulumi";
 import { shippedConfig } from "../clouds/stand-ins.ts";
 import { configOf } from "../infra/config.ts";
 import { golden } from "../infra/golden.ts";
+import { keyPair } from "../proxmox/lab.ts";
 
 interface Seen {
   type: string;
@@ -390,6 +392,81 @@ test("another VPC or subnet makes a database node anew, which its guard sees; ot
   assert.equal(
     await networkIn({ ...THERE, securityGroupIds: ["sg-0123456789abcdef0"] }),
     `${vpcId} ${THERE.subnetIds.b}`,
+  );
+});
+
+const jumpKeys = keyPair();
+after(() => rmSync(jumpKeys.directory, { recursive: true, force: true }));
+const JUMP = {
+  host: "gate.example.org",
+  user: "ops",
+  privateKeyFile: jumpKeys.privateKeyFile,
+  hostKey: "ssh-ed25519 AAAA",
+};
+const PRIVATE = { ...THERE, private: true, jump: JUMP, operatorCidr: "10.1.0.9/32" };
+
+test("private subnets: no public address anywhere, SSH through the jump host, and the mesh as behind NAT", async () => {
+  const { nodes, resources } = await make({ sites: [PRIVATE] });
+  assert.deepEqual(typesIn(resources), {
+    Instance: 3,
+    KeyPair: 1,
+    SecurityGroup: 1,
+    SecurityGroupEgressRule: 1,
+    SecurityGroupIngressRule: 2,
+  });
+  for (const { inputs } of ofType(resources, "aws:ec2/instance:Instance"))
+    assert.equal(inputs["associatePublicIpAddress"], false, "whatever the subnet gives by itself");
+  assert.deepEqual(
+    ofType(resources, "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
+      .map(({ inputs: i }) => `${i["fromPort"]} ${i["cidrIpv4"] ?? i["referencedSecurityGroupId"]}`)
+      .sort(),
+    ["22 10.1.0.9/32", "51820 a-nodes-id"],
+  );
+  for (const node of nodes) {
+    assert.deepEqual([node["lanAddress"], node["behindNat"]], ["10.64.0.4", true]);
+    const { host, user, hostKey, proxy } = node["connection"];
+    assert.deepEqual(
+      [host, user, hostKey],
+      ["10.64.0.4", "admin", `ssh-ed25519 PUBLIC${node["name"]}-host-key ${node["name"]}-id`],
+    );
+    assert.deepEqual([proxy.host, proxy.port, proxy.user, proxy.hostKey], [JUMP.host, 22, "ops", JUMP.hostKey]);
+    assert.match(proxy.privateKey, /PRIVATE KEY-----/);
+  }
+  const waits = resources.find((r) => r.name === "a-1-ready")!;
+  assert.equal(JSON.parse(waits.inputs["stdin"].value ?? waits.inputs["stdin"]).connection.proxy.host, JUMP.host);
+});
+
+test("a jump host before public addresses: they stay, and SSH goes through it", async () => {
+  const { nodes, resources } = await make({ sites: [{ ...PRIVATE, private: false }] });
+  assert.equal(typesIn(resources)["Eip"], 3);
+  assert.ok(ofType(resources, "aws:ec2/instance:Instance").every((r) => !("associatePublicIpAddress" in r.inputs)));
+  const { connection, behindNat } = nodes[0]!;
+  assert.deepEqual([connection.host, connection.proxy.host, behindNat], ["198.51.100.200", JUMP.host, false]);
+});
+
+test("without a jump host a connection has no word of one", async () => {
+  const { nodes } = await make({ sites: [THERE] });
+  assert.ok(nodes.every((node) => !("proxy" in node["connection"])));
+});
+
+test("peers of a private site let it call from anywhere, unless its gateway's address is given; its own port is closed", async () => {
+  const west = { name: "west", kind: "aws", nodes: 1, region: "us-west-2" };
+  const sources = async (more: object): Promise<string[]> =>
+    ofType(
+      (await make({ sites: [PRIVATE, { ...west, ...more }] })).resources,
+      "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+    )
+      .filter((r) => r.inputs["fromPort"] === 51820 && r.inputs["cidrIpv4"])
+      .map((r) => `${r.name} ${r.inputs["cidrIpv4"]}`);
+  assert.deepEqual(await sources({}), ["west-mesh-anywhere 0.0.0.0/0"]);
+  assert.deepEqual(await sources({ peerCidrs: "192.0.2.9/32" }), ["west-mesh-192-0-2-9-32 192.0.2.9/32"]);
+});
+
+test("a database node that becomes private is made anew, which its guard sees", async () => {
+  const { resources } = await make({ sites: [PRIVATE] });
+  assert.match(
+    resources.find((r) => r.name === "a-2-guard")!.inputs["environment"]["REPLACED"],
+    /^replaced network = vpc-0123456789abcdef0 subnet-0bbbbbbbbbbbbbbbb private$/m,
   );
 });
 

@@ -196,6 +196,19 @@ test("a VPC that is there already, its subnets and security groups: asked for, a
   );
 });
 
+test("private nodes take nothing of the quota of Elastic IPs", async () => {
+  const site = {
+    vpcId: VPC,
+    subnetIds: { a: SUBNET },
+    private: true,
+    jump: { host: "gate.example.org", hostKey: "ssh-ed25519 AAAA" },
+    operatorCidr: "10.1.0.9/32",
+  };
+  const full = { addresses: async () => 5 };
+  await fails(full, { ...site, private: false }, "need 4 Elastic IPs, but 0");
+  assert.ok((await ask(full, site)).every((c) => c.ok && !c.skipped));
+});
+
 test("security groups that are there already have to be in the VPC", async () => {
   const site = { vpcId: VPC, subnetIds: { a: SUBNET }, securityGroupIds: [GROUP] };
   assert.ok((await ask({}, site)).every((c) => c.ok && !c.skipped));
