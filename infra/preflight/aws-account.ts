@@ -11,6 +11,7 @@ import {
   DescribeVpcsCommand,
   EC2Client,
   paginateDescribeInstances,
+  paginateDescribeRouteTables,
   paginateDescribeVpcs,
 } from "@aws-sdk/client-ec2";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
@@ -24,6 +25,13 @@ import { clientSettings, errorName } from "./aws-clients.ts";
 import type { Owned } from "./owned.ts";
 
 export { errorName } from "./aws-clients.ts";
+
+/** A route table: subnets without one of their own have the main one. `out`: id of a gateway; undefined: nowhere. */
+export interface Routes {
+  main: boolean;
+  subnets: string[];
+  out?: string;
+}
 
 type Tagged = { Tags?: { Key?: string | undefined; Value?: string | undefined }[] | undefined };
 
@@ -125,6 +133,22 @@ export class AwsAccount {
       vpc: VpcId,
       zone: AvailabilityZone,
     }));
+  }
+
+  /** The VPC's route tables: whose they are, and where they send what has no route of its own. */
+  async routes(vpc: string): Promise<Routes[]> {
+    const all: Routes[] = [];
+    const question = { Filters: [{ Name: "vpc-id", Values: [vpc] }] };
+    for await (const { RouteTables = [] } of paginateDescribeRouteTables({ client: this.ec2 }, question))
+      for (const { Associations = [], Routes = [] } of RouteTables) {
+        const out = Routes.find((r) => r.DestinationCidrBlock === "0.0.0.0/0" && r.State !== "blackhole");
+        all.push({
+          main: Associations.some(({ Main }) => Main === true),
+          subnets: Associations.flatMap(({ SubnetId }) => SubnetId ?? []),
+          ...(out === undefined ? {} : { out: out.GatewayId ?? out.NatGatewayId ?? "another way" }),
+        });
+      }
+    return all;
   }
 
   /** Those of the ids that the region has, each with its VPC. */

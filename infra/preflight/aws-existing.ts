@@ -4,7 +4,7 @@ import type { AwsSite } from "../config/aws.ts";
 import type { AwsAccount } from "./aws-account.ts";
 import { type Check, failed, passed } from "./check.ts";
 
-export type ExistingAccount = Pick<AwsAccount, "vpc" | "subnets" | "securityGroups">;
+export type ExistingAccount = Pick<AwsAccount, "vpc" | "subnets" | "routes" | "securityGroups">;
 
 /** Questions for `asked`; none for a site whose network is made. */
 export function existingChecks(
@@ -19,6 +19,10 @@ export function existingChecks(
   return [
     { check: `${vpcId} in ${region}`, ask: () => vpcCheck(site, vpcId, key, account, meshNetwork) },
     { check: `subnets in ${region}`, ask: () => subnetChecks(site, vpcId, Object.entries(subnetIds!), key, account) },
+    {
+      check: `way out of ${vpcId}`,
+      ask: () => routeChecks(site, vpcId, Object.entries(subnetIds!), key, account),
+    },
     ...(groups.length === 0
       ? []
       : [{ check: `security groups in ${region}`, ask: () => groupChecks(site, vpcId, groups, key, account) }]),
@@ -74,6 +78,34 @@ async function subnetChecks(
     if (subnet.zone !== `${region}${zone}`)
       return failed(check, `${name}, a subnet in ${subnet.zone}; expected one in ${region}${zone}`);
     return passed(check, `a subnet of ${vpcId}`);
+  });
+}
+
+/**
+ * Public addresses are of use with an internet gateway alone, and nodes without one get out by anything but that. A way
+ * of another kind, such as a firewall in front of the gateway, is taken as it stands.
+ */
+async function routeChecks(
+  site: AwsSite,
+  vpcId: string,
+  subnets: [string, string][],
+  key: string,
+  account: ExistingAccount,
+): Promise<Check[]> {
+  const tables = await account.routes(vpcId);
+  return subnets.map(([zone, id]) => {
+    const check = `way out of ${id}`;
+    const { out } = tables.find((t) => t.subnets.includes(id)) ?? tables.find((t) => t.main) ?? {};
+    const wrong = site.private === true ? "igw-" : "nat-";
+    if (out !== undefined && !out.startsWith(wrong)) return passed(check, `by ${out}`);
+    const name = `${key}.subnetIds.${zone}: ${id}, `;
+    const given = out === undefined ? "from which no route leads out" : `whose way out is ${out}`;
+    return failed(
+      check,
+      site.private === true
+        ? `${name}${given}; expected a route of 0.0.0.0/0 to a NAT gateway with ${key}.private true: packages and the mesh need it`
+        : `${name}${given}; expected a route of 0.0.0.0/0 to an internet gateway, since nodes have public addresses, or ${key}.private true`,
+    );
   });
 }
 

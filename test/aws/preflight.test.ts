@@ -8,7 +8,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { type Account, checkAwsSites } from "../../infra/preflight/aws.ts";
-import { AwsAccount, isOwn } from "../../infra/preflight/aws-account.ts";
+import { AwsAccount, isOwn, type Routes } from "../../infra/preflight/aws-account.ts";
 import { accessOf } from "../../infra/sites/aws-access.ts";
 import { planNodes } from "../../infra/topology.ts";
 import { configOf } from "../infra/config.ts";
@@ -44,6 +44,7 @@ const GOOD: Account = {
   quota: async (_service, code) => (["L-0263D0A3", "L-F678F1CE"].includes(code) ? 5 : 32),
   vpc: async () => ["10.1.0.0/16"],
   subnets: async (ids) => ids.map((id) => ({ id, vpc: VPC, zone: "us-east-1a" })),
+  routes: async () => [{ main: true, subnets: [], out: "igw-1" }],
   securityGroups: async (ids) => ids.map((id) => ({ id, vpc: VPC })),
   images: async () => [{ id: "ami-1", name: "debian-12-amd64-20260101", architecture: "x86_64" }],
 };
@@ -170,7 +171,7 @@ test("a VPC that is there already, its subnets and security groups: asked for, a
     checks.every((c) => c.ok && !c.skipped),
     JSON.stringify(checks),
   );
-  assert.equal(checks.length, 7, "without the VPCs' quota, with VPC and subnet");
+  assert.equal(checks.length, 8, "without the VPCs' quota, with VPC, subnet and its way out");
   await fails({ vpc: async () => undefined }, there, `meshbench:sites[0].vpcId: ${VPC}, which`, "us-east-1");
   await fails(
     { vpc: async () => ["10.1.0.0/16", "10.99.0.0/17"] },
@@ -196,17 +197,50 @@ test("a VPC that is there already, its subnets and security groups: asked for, a
   );
 });
 
+const PRIVATE = {
+  vpcId: VPC,
+  subnetIds: { a: SUBNET },
+  private: true,
+  jump: { host: "gate.example.org", hostKey: "ssh-ed25519 AAAA" },
+  operatorCidr: "10.1.0.9/32",
+};
+const BY_NAT = async (): Promise<Routes[]> => [{ main: true, subnets: [], out: "nat-1" }];
+
+test("the way out of a subnet: an internet gateway for public addresses, another for nodes without", async () => {
+  const there = { vpcId: VPC, subnetIds: { a: SUBNET } };
+  const key = `meshbench:sites[0].subnetIds.a: ${SUBNET}`;
+  const tables =
+    (...all: Routes[]) =>
+    async () =>
+      all;
+  const main = { main: true, subnets: [] };
+  await fails(
+    { routes: tables(main) },
+    there,
+    `${key}, from which no route leads out; expected a route of 0.0.0.0/0 to an internet gateway`,
+  );
+  await fails(
+    { routes: BY_NAT },
+    there,
+    `${key}, whose way out is nat-1; expected`,
+    "or meshbench:sites[0].private true",
+  );
+  const own = { main: false, subnets: [SUBNET], out: "igw-2" };
+  assert.ok(
+    (await ask({ routes: tables(main, own) }, there)).every((c) => c.ok),
+    "its own table, not the main one",
+  );
+  await fails({ routes: tables({ ...main, out: "igw-1" }, { ...own, subnets: ["subnet-0f"] }, own) }, PRIVATE, "igw-2");
+  await fails({}, PRIVATE, `${key}, whose way out is igw-1; expected a route of 0.0.0.0/0 to a NAT gateway`);
+  await fails({ routes: tables(main) }, PRIVATE, `${key}, from which no route leads out; expected`, "NAT gateway");
+  for (const site of [there, PRIVATE])
+    assert.ok((await ask({ routes: tables({ ...main, out: "another way" }) }, site)).every((c) => c.ok));
+});
+
 test("private nodes take nothing of the quota of Elastic IPs", async () => {
-  const site = {
-    vpcId: VPC,
-    subnetIds: { a: SUBNET },
-    private: true,
-    jump: { host: "gate.example.org", hostKey: "ssh-ed25519 AAAA" },
-    operatorCidr: "10.1.0.9/32",
-  };
   const full = { addresses: async () => 5 };
-  await fails(full, { ...site, private: false }, "need 4 Elastic IPs, but 0");
-  assert.ok((await ask(full, site)).every((c) => c.ok && !c.skipped));
+  await fails(full, { ...PRIVATE, private: false }, "need 4 Elastic IPs, but 0");
+  assert.ok((await ask({ ...full, routes: BY_NAT }, PRIVATE)).every((c) => c.ok && !c.skipped));
 });
 
 test("security groups that are there already have to be in the VPC", async () => {
@@ -243,6 +277,16 @@ test("the real client's questions about VPC, subnets and groups, and what it mak
       <item><cidrBlock>10.3.0.0/16</cidrBlock><cidrBlockState><state>disassociated</state></cidrBlockState></item>
       </cidrBlockAssociationSet></item></vpcSet>`,
     DescribeSubnets: `<subnetSet><item><subnetId>${SUBNET}</subnetId><vpcId>${VPC}</vpcId><availabilityZone>us-east-1a</availabilityZone></item></subnetSet>`,
+    DescribeRouteTables: `<routeTableSet>
+      <item><associationSet><item><main>true</main></item></associationSet><routeSet>
+      <item><destinationCidrBlock>10.1.0.0/16</destinationCidrBlock><gatewayId>local</gatewayId><state>active</state></item></routeSet></item>
+      <item><associationSet><item><main>false</main><subnetId>${SUBNET}</subnetId></item></associationSet><routeSet>
+      <item><destinationCidrBlock>0.0.0.0/0</destinationCidrBlock><natGatewayId>nat-1</natGatewayId><state>active</state></item></routeSet></item>
+      <item><associationSet/><routeSet>
+      <item><destinationCidrBlock>0.0.0.0/0</destinationCidrBlock><gatewayId>igw-1</gatewayId><state>blackhole</state></item></routeSet></item>
+      <item><associationSet/><routeSet>
+      <item><destinationCidrBlock>0.0.0.0/0</destinationCidrBlock><vpcEndpointId>vpce-1</vpcEndpointId><state>active</state></item></routeSet></item>
+      </routeTableSet>`,
     DescribeSecurityGroups: `<securityGroupInfo><item><groupId>${GROUP}</groupId><vpcId>${VPC}</vpcId></item></securityGroupInfo>`,
   };
   const server = createServer((request, response) => {
@@ -265,6 +309,12 @@ test("the real client's questions about VPC, subnets and groups, and what it mak
     assert.deepEqual(await account.vpc(VPC), ["10.1.0.0/16", "10.2.0.0/16"]);
     assert.deepEqual(await account.subnets([SUBNET]), [{ id: SUBNET, vpc: VPC, zone: "us-east-1a" }]);
     assert.deepEqual(await account.securityGroups([GROUP]), [{ id: GROUP, vpc: VPC }]);
+    assert.deepEqual(await account.routes(VPC), [
+      { main: true, subnets: [] },
+      { main: false, subnets: [SUBNET], out: "nat-1" },
+      { main: false, subnets: [] },
+      { main: false, subnets: [], out: "another way" },
+    ]);
     assert.equal(await account.vpc("vpc-0f"), undefined);
     assert.deepEqual(await account.subnets(["subnet-0f"]), []);
     assert.deepEqual(asked.slice(0, 3), [
