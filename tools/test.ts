@@ -33,11 +33,24 @@ const MAKE_MS = 1_200_000;
 const began = Date.now();
 const outOfTime = (): boolean => Date.now() - began > TOTAL_MS;
 
+/** What runs now: it ends with this program, which a signal would otherwise end alone. */
+const running = new Set<number>();
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)
+  process.once(signal, () => {
+    sayOnStderr(`${signal}: ending what runs`);
+    void Promise.all([...running].map((pid) => endTree(pid))).finally(() => process.exit(code));
+  });
+
 /** Runs node, its output shown as it comes and returned; after `limitMs` it is killed with all that it started. */
 function run(args: string[], limitMs: number): Promise<{ ok: boolean; output: string }> {
   sayOnStderr(`> node ${args.join(" ").slice(0, 160)}`);
   return new Promise((resolve, reject) => {
     const child = spawn(nodeBinary(), args, { cwd: checkout, stdio: ["ignore", "pipe", "inherit"] });
+    if (child.pid !== undefined) running.add(child.pid);
     let output = "";
     const late = setTimeout(() => {
       sayOnStderr(`KILLED: did not end within ${duration(limitMs)}`);
@@ -51,6 +64,7 @@ function run(args: string[], limitMs: number): Promise<{ ok: boolean; output: st
     });
     child.once("error", reject);
     child.once("close", (code) => {
+      running.delete(child.pid!);
       clearTimeout(late);
       resolve({ ok: code === 0, output });
     });
