@@ -2,8 +2,8 @@ import type { Debian } from "./mirror.ts";
 
 /** What is in a node's image. Any change here makes another image: its directory is named by this recipe's hash. */
 
-export const PACKAGES = [
-  // The system.
+/** The system. */
+const SYSTEM = [
   "systemd",
   "systemd-sysv",
   "dbus",
@@ -13,8 +13,12 @@ export const PACKAGES = [
   "ca-certificates",
   "cloud-init",
   "python3",
-  // Networks.
   "iproute2",
+];
+
+export const PACKAGES = [
+  ...SYSTEM,
+  // Networks.
   "iputils-ping",
   "iptables",
   "nftables",
@@ -65,20 +69,7 @@ export const packagesOf = (debian: Debian): string[] =>
 /**
  * As little as a cloud's image of Debian has. Everything that a stack needs beyond it has to be installed by the stack.
  */
-export const BARE_PACKAGES = [
-  "systemd",
-  "systemd-sysv",
-  "dbus",
-  "openssh-server",
-  "sudo",
-  "procps",
-  "ca-certificates",
-  "cloud-init",
-  "python3",
-  "iproute2",
-  "apt-utils",
-  "unattended-upgrades",
-];
+export const BARE_PACKAGES = [...SYSTEM, "apt-utils", "unattended-upgrades"];
 
 /** What bare nodes can install, with all that it needs: nodes reach no package archive but this one. */
 export const ARCHIVE_PACKAGES = [

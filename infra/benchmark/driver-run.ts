@@ -1,11 +1,10 @@
 /** The run on one driver node, seen from the operator's machine. */
 
 import { gunzipSync } from "node:zlib";
-import pTimeout from "p-timeout";
 import type { Client } from "ssh2";
 import { type RunResult, runResultSchema } from "../../workloads/contract.ts";
 import { countersBetween } from "../proxies/maxscale-facts.ts";
-import { type Connection, connect, HostKeyError, run, sleep } from "./ssh.ts";
+import { answered, type Connection, connect, HostKeyError, run, sleep } from "./ssh.ts";
 import { isOver, type Poll, parsePoll, pollScript, RUNS_DIR, restartScript, startScript } from "./unit.ts";
 
 export interface DriverNode {
@@ -80,14 +79,7 @@ export class DriverRun {
     for (;;) {
       const poll = await this.#lasting(
         async (client) =>
-          parsePoll(
-            (
-              await pTimeout(run(client, pollScript(this.#runKey, offset), this.node.sudo), {
-                milliseconds: 30_000,
-                message: "no answer",
-              })
-            ).stdout,
-          ),
+          parsePoll((await answered(run(client, pollScript(this.#runKey, offset), this.node.sudo), 30_000)).stdout),
         othersEnded,
       );
       offset += poll.log.length;

@@ -1,4 +1,5 @@
 /** SSH from the operator's machine for what outlasts one command: pinned host key, retries, jump host. */
+import pTimeout from "p-timeout";
 import ssh2, { type Client, type ClientChannel, type ConnectConfig } from "ssh2";
 import { asRoot } from "../shell.ts";
 
@@ -162,5 +163,9 @@ export async function readInput<T>(): Promise<T> {
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return JSON.parse(Buffer.concat(chunks).toString()) as T;
 }
+
+/** The work, or the error "no answer" after so many milliseconds: an attempt must not outlast its bound, a dial may. */
+export const answered = <T>(work: Promise<T>, ms: number): Promise<T> =>
+  pTimeout(work, { milliseconds: Math.max(ms, 1), message: "no answer" });
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,4 +1,5 @@
 /** A hurt Galera cluster is brought back: what cluster.ts has planned, done on the nodes. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { enterScript, memberScript, portsScript } from "../databases/galera-scripts.ts";
 import { isGathering, type Member, needsWeight, type Plan, planCluster } from "./cluster.ts";
 import { Hurt, type LookedAt, type LookOptions, PATIENCE, type Ran } from "./looked-at.ts";
@@ -10,11 +11,9 @@ const MEMBER_SECONDS = 1800;
 /** Rounds of "look, act, look again" after which something comes back as often as it is repaired. */
 const ROUNDS = 5;
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** What the look at all nodes lends. */
 interface OnNodes {
-  ask(node: LookedAt): Promise<NodeState>;
+  probe(nodes: LookedAt[]): Promise<Map<string, NodeState>>;
   /** Runs a script; its failure is the sentence. */
   repair(name: string, what: string, script: string): Promise<Ran>;
 }
@@ -36,12 +35,6 @@ export class ClusterRepair {
     return this.#nodes.find((n) => n.name === name)!;
   }
 
-  async #look(): Promise<Map<string, NodeState>> {
-    return new Map(
-      await Promise.all(this.#databases().map(async (node) => [node.name, await this.#on.ask(node)] as const)),
-    );
-  }
-
   /** @throws Hurt */
   async bringBack(first: Map<string, NodeState>): Promise<void> {
     let members = this.#members(first);
@@ -61,7 +54,7 @@ export class ClusterRepair {
         acted = true;
         await this.#act(plan, members);
       }
-      members = this.#members(await this.#look());
+      members = this.#members(await this.#on.probe(this.#databases()));
     }
     if (needsWeight(members)) await this.#weigh(members);
   }
@@ -83,7 +76,7 @@ export class ClusterRepair {
   async #settle(): Promise<Member[]> {
     let members: Member[] = [];
     await this.#until(this.#patience.settle, async () => {
-      members = this.#members(await this.#look());
+      members = this.#members(await this.#on.probe(this.#databases()));
       return !isGathering(members);
     });
     return members;
@@ -164,11 +157,11 @@ export class ClusterRepair {
   /** Returns when all of a restarted component stand in it. */
   async #gather(names: string[]): Promise<void> {
     const whole = await this.#until(this.#patience.gather, async () => {
-      const statuses = await Promise.all(names.map((name) => this.#on.ask(this.#node(name))));
-      const dead = names.find((_, i) => ["failed", "inactive"].includes(statuses[i]!.server?.unit ?? "failed"));
+      const states = await this.#on.probe(names.map((name) => this.#node(name)));
+      const dead = names.find((name) => ["failed", "inactive"].includes(states.get(name)!.server?.unit ?? "failed"));
       // Says why: the same script that waits for a member knows where the server's last words are.
       if (dead !== undefined) await this.#on.repair(dead, "starting mariadb", memberScript(1));
-      return statuses.every((s) => s.server?.status?.cluster === "Primary");
+      return [...states.values()].every((s) => s.server?.status?.cluster === "Primary");
     });
     if (!whole)
       throw new Hurt(
@@ -177,7 +170,7 @@ export class ClusterRepair {
   }
 
   async #status(name: string): Promise<NonNullable<NodeState["server"]>["status"]> {
-    return (await this.#on.ask(this.#node(name))).server?.status;
+    return (await this.#on.probe([this.#node(name)])).get(name)!.server?.status;
   }
 
   async #recover(ask: string[], recovered: Record<string, { uuid: string; seqno: number }>): Promise<void> {

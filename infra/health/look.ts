@@ -2,13 +2,13 @@
  * Looks at the nodes of a standing stack, brings back what is down, and ends in one sentence where it can't. Free of
  * Pulumi: nodes are reached through `Reached`.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { mtuScript, narrowest, pathScript } from "../mesh/path-mtu.ts";
 import { ClusterRepair } from "./cluster-repair.ts";
 import { Hurt, type LookedAt, type LookOptions, PATIENCE, type Ran } from "./looked-at.ts";
 import { type MeshState, type NodeState, parseProbe, probeScript } from "./probe.ts";
 import { MESH_UP, unitUp } from "./repair.ts";
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const lastLine = (text: string): string => text.trim().split("\n").at(-1)?.trim() ?? "";
 const firstLine = (text: string): string => text.trim().split("\n")[0]?.trim() ?? "";
 
@@ -31,7 +31,7 @@ export class Look {
     await this.#units(states);
     if (this.#options.galera)
       await new ClusterRepair(this.#nodes, this.#options, {
-        ask: (node) => this.#ask(node),
+        probe: (nodes) => this.#probe(nodes),
         repair: (name, what, script) => this.#repair(name, what, script),
       }).bringBack(states);
   }

@@ -4,9 +4,9 @@
  * hypervisor reads out of the guest over its own TLS connection: then nobody between here and the node could have shown
  * another.
  */
-import pTimeout from "p-timeout";
 import type { Client, ConnectConfig } from "ssh2";
 import {
+  answered,
   connect,
   dial,
   forward,
@@ -130,10 +130,6 @@ function say(client: Client, command: string): Promise<{ code: number; stdout: s
   });
 }
 
-/** An attempt must not outlast the bound by more than a moment, though a single dial may take longer. */
-const within = <T>(work: Promise<T>, ms: number): Promise<T> =>
-  pTimeout(work, { milliseconds: Math.max(ms, 1), message: "no answer" });
-
 async function main(): Promise<string> {
   const contact = await readInput<Contact>();
   const deadline = performance.now() + contact.timeoutSeconds * 1000;
@@ -141,10 +137,10 @@ async function main(): Promise<string> {
   let last = "no answer";
   for (let told = performance.now(); ; await sleep(1000)) {
     try {
-      const client = await within(contactOnce(contact, seen), deadline - performance.now());
+      const client = await answered(contactOnce(contact, seen), deadline - performance.now());
       try {
         if (contact.existing)
-          await within(checkLogin(contact, client, contact.existing.sudo), deadline - performance.now());
+          await answered(checkLogin(contact, client, contact.existing.sudo), deadline - performance.now());
       } finally {
         client.end();
       }

@@ -2,8 +2,8 @@
  * A program: waits until a node answers SSH with its pinned host key and its first boot is over.
  * stdin: WaitInput. stderr: progress. stdout: the node's facts as JSON. Exit 1 with one sentence when it does not come.
  */
-import pTimeout, { TimeoutError } from "p-timeout";
-import { type Connection, connect, HostKeyError, readInput, run, sleep } from "../benchmark/ssh.ts";
+import { TimeoutError } from "p-timeout";
+import { answered, type Connection, connect, HostKeyError, readInput, run, sleep } from "../benchmark/ssh.ts";
 import { REJOIN_SECONDS, REJOINED } from "./rejoined.ts";
 
 export interface WaitInput {
@@ -69,10 +69,6 @@ async function attempt(): Promise<string | undefined> {
 
 class Fatal extends Error {}
 
-/** A dial must not outlast the bound by more than a moment. */
-const within = <T>(work: Promise<T>, ms: number): Promise<T> =>
-  pTimeout(work, { milliseconds: Math.max(ms, 1), message: "no answer" });
-
 /** The address stands in the sentence already. */
 function reasonOf({ message }: Error): string {
   const at = `${connection.host}:${connection.port ?? 22}`;
@@ -82,7 +78,7 @@ function reasonOf({ message }: Error): string {
 async function wait(): Promise<string> {
   for (;;) {
     try {
-      const facts = await within(attempt(), deadline - performance.now());
+      const facts = await answered(attempt(), deadline - performance.now());
       if (facts !== undefined) return facts;
     } catch (error) {
       if (error instanceof Fatal) throw error;

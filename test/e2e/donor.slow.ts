@@ -5,20 +5,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { memberScript } from "../../infra/databases/galera-scripts.ts";
-import { TestStack, until } from "./stack.ts";
+import { SHORT_TIMEOUTS, TestStack, until } from "./stack.ts";
 
 const stack = new TestStack("e2e-donor", {
   sites: [{ name: "east", kind: "local", nodes: 2 }],
   links: [],
   proxy: { kind: "none" },
-  database: {
-    options: {
-      "evs.suspect_timeout": "PT2S",
-      "evs.inactive_timeout": "PT4S",
-      "evs.install_timeout": "PT4S",
-      "evs.keepalive_period": "PT0.5S",
-    },
-  },
+  database: { options: SHORT_TIMEOUTS },
   profile: {
     data: { tables: 1, tableSize: 1000 },
     steps: [{ workload: "oltp_read_write", threads: 1, warmupSeconds: 0, durationSeconds: 1 }],

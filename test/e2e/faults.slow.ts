@@ -4,21 +4,13 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { killTree, TestStack, TWO_SITES, until } from "./stack.ts";
+import { killTree, SHORT_TIMEOUTS, TestStack, TWO_SITES, until } from "./stack.ts";
 
 const stacks: TestStack[] = [];
 function stackFor(name: string, profileSeconds: number): TestStack {
   const stack = new TestStack(name, {
     ...TWO_SITES,
-    // Short timeouts, so that an outage fits into a short window.
-    database: {
-      options: {
-        "evs.suspect_timeout": "PT2S",
-        "evs.inactive_timeout": "PT4S",
-        "evs.install_timeout": "PT4S",
-        "evs.keepalive_period": "PT0.5S",
-      },
-    },
+    database: { options: SHORT_TIMEOUTS },
     profile: {
       data: { tables: 1, tableSize: 1000 },
       steps: [{ workload: "oltp_read_write", threads: 4, warmupSeconds: 0, durationSeconds: profileSeconds }],
@@ -80,14 +72,7 @@ test("a node that dies during the load: the run ends, with errors and the outage
   stack.configure({
     ...TWO_SITES,
     runId: "node-dies",
-    database: {
-      options: {
-        "evs.suspect_timeout": "PT2S",
-        "evs.inactive_timeout": "PT4S",
-        "evs.install_timeout": "PT4S",
-        "evs.keepalive_period": "PT0.5S",
-      },
-    },
+    database: { options: SHORT_TIMEOUTS },
     profile: {
       data: { tables: 1, tableSize: 1000 },
       steps: [{ workload: "oltp_read_write", threads: 4, warmupSeconds: 0, durationSeconds: 20 }],

@@ -18,6 +18,14 @@ export const TWO_SITES: ConfigInput = {
   profile: "smoke",
 };
 
+/** Galera's timeouts, so short that an outage fits into a short window. */
+export const SHORT_TIMEOUTS = {
+  "evs.suspect_timeout": "PT2S",
+  "evs.inactive_timeout": "PT4S",
+  "evs.install_timeout": "PT4S",
+  "evs.keepalive_period": "PT0.5S",
+};
+
 export interface Ran {
   code: number;
   output: string;

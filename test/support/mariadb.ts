@@ -27,6 +27,16 @@ export const USER = "bench";
 export const PASSWORD = "bench-test";
 export const DATABASE = "sbtest";
 
+/** How tests connect to it with the engine's own driver. */
+export const CONNECT = {
+  database: DATABASE,
+  user: USER,
+  password: PASSWORD,
+  tls: { mode: "off" },
+  connectTimeoutMs: 5000,
+  preparedStatements: "auto",
+} as const;
+
 export class Mariadb {
   readonly directory: string;
   readonly socket: string;

@@ -15,7 +15,7 @@ import { signEd25519 } from "../../workloads/drivers/mysql-ed25519.ts";
 import { checkCapacity } from "../../workloads/prepare/capacity.ts";
 import { checkData, cleanup, prepare, verify } from "../../workloads/prepare/index.ts";
 import { ask, only, runEngine, specFor } from "../support/engine.ts";
-import { DATABASE, Mariadb, mariadbPackages, PASSWORD, USER } from "../support/mariadb.ts";
+import { CONNECT, DATABASE, Mariadb, mariadbPackages, PASSWORD, USER } from "../support/mariadb.ts";
 
 const packages = await mariadbPackages();
 const signal = new AbortController().signal;
@@ -50,12 +50,7 @@ describe("sessions on MariaDB", { skip: packages.ok ? false : `SKIPPED: ${packag
     return mysqlDriver.connect(
       { name: "a", host: "127.0.0.1", port: server.port, role: "any", ...at },
       {
-        database: DATABASE,
-        user: USER,
-        password: PASSWORD,
-        tls: { mode: "off" },
-        connectTimeoutMs: 5000,
-        preparedStatements: "auto",
+        ...CONNECT,
         ...options,
       },
     );

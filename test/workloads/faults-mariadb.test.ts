@@ -16,7 +16,7 @@ import type { Connection } from "../../workloads/drivers/driver.ts";
 import { mysqlDriver } from "../../workloads/drivers/mysql.ts";
 import { prepare } from "../../workloads/prepare/index.ts";
 import { ask, CLI, only, runEngine, specFor } from "../support/engine.ts";
-import { DATABASE, Mariadb, mariadbPackages, PASSWORD, USER } from "../support/mariadb.ts";
+import { CONNECT, DATABASE, Mariadb, mariadbPackages, PASSWORD } from "../support/mariadb.ts";
 
 const packages = await mariadbPackages();
 const QUIET = { onProgress() {}, signal: new AbortController().signal };
@@ -26,12 +26,7 @@ const admin = (server: Mariadb): Promise<Connection> =>
   mysqlDriver.connect(
     { name: "admin", host: "127.0.0.1", port: server.port, role: "any" },
     {
-      database: DATABASE,
-      user: USER,
-      password: PASSWORD,
-      tls: { mode: "off" },
-      connectTimeoutMs: 5000,
-      preparedStatements: "auto",
+      ...CONNECT,
     },
   );
 

@@ -10,7 +10,7 @@ import { mysqlDriver } from "../../workloads/drivers/mysql.ts";
 import { cleanup, prepare } from "../../workloads/prepare/index.ts";
 import { WORKLOADS } from "../../workloads/registry.ts";
 import { only, runEngine, specFor } from "../support/engine.ts";
-import { DATABASE, Mariadb, mariadbPackages, PASSWORD, USER } from "../support/mariadb.ts";
+import { CONNECT, Mariadb, mariadbPackages, PASSWORD } from "../support/mariadb.ts";
 
 let server: Mariadb;
 let missing: string | null = null;
@@ -188,12 +188,7 @@ test("both paths read the same rows", async (t) => {
       const connection = await mysqlDriver.connect(
         { name: "e", host: "127.0.0.1", port: server.port, role: "any" },
         {
-          database: DATABASE,
-          user: USER,
-          password: PASSWORD,
-          tls: { mode: "off" },
-          connectTimeoutMs: 5000,
-          preparedStatements: "auto",
+          ...CONNECT,
           forceLibrary,
         },
       );

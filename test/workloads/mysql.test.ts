@@ -10,7 +10,7 @@ import { mysqlDriver } from "../../workloads/drivers/mysql.ts";
 import { checkCapacity } from "../../workloads/prepare/capacity.ts";
 import { cleanup, prepare, verify } from "../../workloads/prepare/index.ts";
 import { ask, only, runEngine, specFor } from "../support/engine.ts";
-import { DATABASE, PASSWORD, USER } from "../support/mariadb.ts";
+import { CONNECT, DATABASE, PASSWORD } from "../support/mariadb.ts";
 import { Mysql, mysqlRoot } from "../support/mysql.ts";
 
 const root = await mysqlRoot();
@@ -30,12 +30,7 @@ describe("sessions on MySQL", { skip: root.ok ? false : `SKIPPED: no MySQL to te
     mysqlDriver.connect(
       { name: "a", host: "127.0.0.1", port: server.port, role: "any", ...at },
       {
-        database: DATABASE,
-        user: USER,
-        password: PASSWORD,
-        tls: { mode: "off" },
-        connectTimeoutMs: 5000,
-        preparedStatements: "auto",
+        ...CONNECT,
         ...options,
       },
     );

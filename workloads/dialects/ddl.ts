@@ -12,6 +12,25 @@ export interface Ddl {
   storage(table: Table): string;
 }
 
+/** A type's name, with what the dialect calls a moment and an exact number. */
+export const typesWith =
+  (words: { timestamp: string; decimal: string }) =>
+  (type: ColumnType): string => {
+    switch (type.type) {
+      case "int":
+        return "INTEGER";
+      case "bigint":
+      case "date":
+        return type.type.toUpperCase();
+      case "timestamp":
+        return words.timestamp;
+      case "decimal":
+        return `${words.decimal}(${type.precision},${type.scale})`;
+      default:
+        return `${type.type.toUpperCase()}(${type.length})`;
+    }
+  };
+
 export function createTable(table: Table, ddl: Ddl): string {
   const inline = ddl.inlineIndex;
   const parts = [

@@ -2,28 +2,14 @@
 import { mysqlKind } from "../facts/names.ts";
 import type { Session } from "../prepare/session.ts";
 import type { ColumnType } from "../workload.ts";
-import { createIndex, createTable, quotedNames } from "./ddl.ts";
+import { createIndex, createTable, quotedNames, typesWith } from "./ddl.ts";
 import type { Dialect, Limit, Room } from "./dialect.ts";
 import { sampleMysql, variablesMysql } from "./facts.ts";
 import { planMysqlLoad } from "./mysql-load.ts";
 
 const ASK_MS = 10_000;
 
-function typeSql(type: ColumnType): string {
-  switch (type.type) {
-    case "int":
-      return "INTEGER";
-    case "bigint":
-    case "date":
-      return type.type.toUpperCase();
-    case "timestamp":
-      return "DATETIME(6)";
-    case "decimal":
-      return `DECIMAL(${type.precision},${type.scale})`;
-    default:
-      return `${type.type.toUpperCase()}(${type.length})`;
-  }
-}
+const typeSql = typesWith({ timestamp: "DATETIME(6)", decimal: "DECIMAL" });
 
 /** As information_schema.columns has it, with the sizes that `catalog` adds. */
 function typeName(type: ColumnType): string {

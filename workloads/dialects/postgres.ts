@@ -4,28 +4,14 @@ import { postgresKind } from "../facts/names.ts";
 import type { Session } from "../prepare/session.ts";
 import { errorCode } from "../prepare/session.ts";
 import type { Column, ColumnType } from "../workload.ts";
-import { createIndex, createTable, quotedNames } from "./ddl.ts";
+import { createIndex, createTable, quotedNames, typesWith } from "./ddl.ts";
 import type { Dialect, LoadPlan, LoadWish, Room } from "./dialect.ts";
 import { NO_LIMIT } from "./dialect.ts";
 import { samplerPostgres, variablesPostgres } from "./facts.ts";
 
 const ASK_MS = 10_000;
 
-function typeSql(type: ColumnType): string {
-  switch (type.type) {
-    case "int":
-      return "INTEGER";
-    case "bigint":
-    case "date":
-      return type.type.toUpperCase();
-    case "timestamp":
-      return "TIMESTAMP(6)";
-    case "decimal":
-      return `NUMERIC(${type.precision},${type.scale})`;
-    default:
-      return `${type.type.toUpperCase()}(${type.length})`;
-  }
-}
+const typeSql = typesWith({ timestamp: "TIMESTAMP(6)", decimal: "NUMERIC" });
 
 /** As information_schema.columns has it, with the sizes that `catalog` adds. Some servers widen INTEGER. */
 function typeNames(type: ColumnType): readonly string[] {
