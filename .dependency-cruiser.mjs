@@ -4,7 +4,7 @@ const nothingBut = (name, from, allowed, comment) => ({
   comment,
   severity: "error",
   from: { path: from },
-  to: { path: "^(bench|cli|infra|lab|report|test|tools|workloads)/", pathNot: [from, ...allowed] },
+  to: { path: "^(bench|cli|harness|infra|lab|report|standins|test|tools|workloads)/", pathNot: [from, ...allowed] },
 });
 
 /** @type {import("dependency-cruiser").IConfiguration} */
@@ -24,7 +24,7 @@ export default {
     nothingBut(
       "infra-arrows",
       "^infra/",
-      ["^workloads/(contract|spec-check|keep|engine/merge)\\.ts$"],
+      ["^workloads/(contract|spec-check|keep|engine/figures/merge)\\.ts$"],
       "infra and workloads share the contract and its checks",
     ),
     nothingBut(

@@ -1,9 +1,9 @@
 /**
  * The server under load: the benchmark's own, on loopback, pinned to one core, all data in memory, commits not synced.
  */
-import { ensurePackages } from "../test/support/debian.ts";
-import { Mariadb, PASSWORD, USER } from "../test/support/mariadb.ts";
-import { postgresBinaries, startPostgres } from "../test/support/postgres.ts";
+import { ensurePackages } from "../harness/servers/debian.ts";
+import { Mariadb, PASSWORD, USER } from "../harness/servers/mariadb.ts";
+import { postgresBinaries, startPostgres } from "../harness/servers/postgres.ts";
 
 export type BenchServer = {
   driver: "mysql" | "postgres";

@@ -7,9 +7,9 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { browserReady, visit } from "../harness/browser.ts";
+import { syntheticResult } from "../harness/synthetic.ts";
 import { saveResult } from "../report/store.ts";
-import { browserReady, visit } from "../test/report/browser.ts";
-import { syntheticResult } from "../test/report/synthetic.ts";
 
 const runs = Number(process.argv[2] ?? 1000);
 if (!Number.isInteger(runs) || runs < 1) throw new Error(`runs: ${process.argv[2]}; expected a whole number above 0`);

@@ -10,8 +10,8 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import Table from "cli-table3";
 import { Command } from "commander";
+import { TestStack } from "../harness/stack.ts";
 import type { ConfigInput } from "../infra/config/schema.ts";
-import { TestStack } from "../test/e2e/stack.ts";
 
 const program = new Command("bench:up")
   .description("seconds from `up` to the first transaction and where they go, a no-op up, destroy")

@@ -9,7 +9,8 @@ import { costOf } from "./cost/cost.ts";
 import { endpointsOf } from "./databases/engine.ts";
 import { engineOf } from "./databases/index.ts";
 import { lookAt } from "./health/index.ts";
-import { expiry, operatorKey } from "./identity.ts";
+import { expiry, operatorKey } from "./identity/identity.ts";
+import { stackIdentity } from "./identity/stack-identity.ts";
 import { MeshMeasurement } from "./mesh/measure.ts";
 import { Mesh } from "./mesh/wireguard.ts";
 import { identityOf } from "./node.ts";
@@ -20,7 +21,6 @@ import { createProxy } from "./proxies/index.ts";
 import { createSites } from "./sites/index.ts";
 import { cpuOfDrivers } from "./sites/machine.ts";
 import { standInNodes } from "./sites/stand-in-nodes.ts";
-import { stackIdentity } from "./stack-identity.ts";
 import { namedStandIns } from "./stand-ins.ts";
 import { planNodes, withRole } from "./topology.ts";
 

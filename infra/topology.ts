@@ -1,6 +1,6 @@
 /** Configuration -> which nodes there are, where they stand, what they do and which mesh address each has. Pure. */
 import type { Config } from "./config/schema.ts";
-import type { Site } from "./config/sites.ts";
+import type { Site } from "./config/sites/index.ts";
 import { meshAddress, meshSlots } from "./mesh/plan.ts";
 
 export type Role = "database" | "proxy" | "driver";

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { names } from "./addresses.ts";
 import { groupProcesses, killGroup, type Limits, makeGroups, removeGroups } from "./cgroups.ts";
-import { archiveOf } from "./package-archive.ts";
+import { archiveOf } from "./image/package-archive.ts";
+import { ARCHIVE_PATH } from "./image/recipe.ts";
+import { names } from "./network/addresses.ts";
 import { processesMounting, processesNamed, processState, signal } from "./processes.ts";
-import { ARCHIVE_PATH } from "./recipe.ts";
 import { paths } from "./registry.ts";
 import { LabError, poll, startDetached } from "./run.ts";
 

@@ -1,9 +1,10 @@
 /** What exists of a lab on this machine, and how all of it goes away. */
 import { readFile } from "node:fs/promises";
-import { names } from "./addresses.ts";
 import { initPid } from "./boot.ts";
 import { groupProcesses, listGroups, removeGroups } from "./cgroups.ts";
-import { listLinks, listNamespaces } from "./network.ts";
+import { names } from "./network/addresses.ts";
+import { listLinks, listNamespaces } from "./network/network.ts";
+import { relayPids, relayRuns, stopRelay } from "./network/wan.ts";
 import { deleteNode } from "./nodes.ts";
 import { findProcesses, processesMounting, signal } from "./processes.ts";
 import {
@@ -18,7 +19,6 @@ import {
 } from "./registry.ts";
 import { LabError, poll, progress, sleep, tryRun } from "./run.ts";
 import type { Link, NodeRecord, Site } from "./schema.ts";
-import { relayPids, relayRuns, stopRelay } from "./wan.ts";
 
 export interface Leftovers {
   processes: { pid: number; command: string }[];

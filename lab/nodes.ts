@@ -1,11 +1,11 @@
 /** Nodes: create, start, stop, kill, delete. Each command holds the node's lock; nodes boot side by side. */
 import { mkdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { FIRST_HOST, LAST_HOST, names, nodeAddress, siteAddresses } from "./addresses.ts";
 import { initPid, kill, launch, nodeDirectories, nodeProcesses, shutDown } from "./boot.ts";
 import { makeDisk } from "./disk.ts";
-import { requireImage } from "./image.ts";
-import { ensureNamespace, listNamespaces, publicAddress, removeIfLeft, restoreNetwork } from "./network.ts";
+import { requireImage } from "./image/image.ts";
+import { FIRST_HOST, LAST_HOST, names, nodeAddress, siteAddresses } from "./network/addresses.ts";
+import { ensureNamespace, listNamespaces, publicAddress, removeIfLeft, restoreNetwork } from "./network/network.ts";
 import {
   listNodes,
   paths,

@@ -2,8 +2,8 @@
 import type { Dirent } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { chooseBlock, labHash } from "./addresses.ts";
 import { withLock } from "./lock.ts";
+import { chooseBlock, labHash } from "./network/addresses.ts";
 import { LabError, run } from "./run.ts";
 import type { Lab, NodeRecord } from "./schema.ts";
 

@@ -1,12 +1,12 @@
 /** `npm run pulumi -- <any pulumi command>`: the engine with the project's defaults. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { resolveEngine } from "./engine.ts";
+import { resolveEngine } from "./engine/engine.ts";
 import { pulumiHome, ToolError } from "./paths.ts";
 import { sayOnStderr } from "./progress.ts";
 import { openProject, type Project, stateFile } from "./project.ts";
 import { runPulumi } from "./run.ts";
-import { committedStacks, forgetStackFile } from "./stack-files.ts";
+import { committedStacks, forgetStackFile } from "./start/stack-files.ts";
 
 const help = `npm run pulumi -- <any pulumi command>, for example
 

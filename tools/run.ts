@@ -2,13 +2,13 @@ import { type StdioOptions, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Engine, resolveEngine } from "./engine.ts";
+import { type Engine, resolveEngine } from "./engine/engine.ts";
 import { passphraseProblem } from "./passphrase.ts";
 import { checkout, homeFolder, nodeBinary, onPath, ToolError } from "./paths.ts";
 import { type Say, sayOnStderr } from "./progress.ts";
 import { openProject, type Project, stackName, stateFile } from "./project.ts";
-import { clearStaleLocks, type Deployment, hasPendingOperations, type Lost, settle } from "./recover.ts";
-import { committedStacks, syncStackFiles } from "./stack-files.ts";
+import { clearStaleLocks, type Deployment, hasPendingOperations, type Lost, settle } from "./start/recover.ts";
+import { committedStacks, syncStackFiles } from "./start/stack-files.ts";
 
 export interface RunOptions {
   /** Made ready before the run: created on first use, stale locks and half-done operations cleared. */

@@ -42,7 +42,7 @@ export function standInPath(names: string[]): string {
     const script = [
       "#!/bin/sh",
       `# A stand-in for the vendor's ${name}, which this machine doesn't have.`,
-      `exec '${nodeBinary()}' '${join(checkout, "test", "standins", name, "main.ts")}' "$@"`,
+      `exec '${nodeBinary()}' '${join(checkout, "standins", name, "main.ts")}' "$@"`,
       "",
     ].join("\n");
     mkdirSync(folder, { recursive: true });

@@ -9,7 +9,7 @@ import { spawn } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { resolveEngine } from "./engine.ts";
+import { resolveEngine } from "./engine/engine.ts";
 import { checkout, nodeBinary, ToolError } from "./paths.ts";
 import { endTree } from "./processes.ts";
 import { duration, sayOnStderr } from "./progress.ts";

@@ -9,7 +9,7 @@ import type { Flags } from "./command/flags.ts";
 import { addFlags, listOptions, specFrom } from "./command/flags.ts";
 import { calibrateAction, mergeAction } from "./command/tools.ts";
 import type { RunSpec } from "./contract.ts";
-import { serveLoop } from "./engine/loops.ts";
+import { serveLoop } from "./engine/part/loops.ts";
 import { expectWritable } from "./keep.ts";
 
 const entry = new URL(import.meta.url);

@@ -3,11 +3,11 @@ import { spawn } from "node:child_process";
 import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { type Found, findEngine, neededVersion } from "../../tools/engine.ts";
-import { ownGo } from "../../tools/engine-go.ts";
+import { type Found, findEngine, neededVersion } from "../../tools/engine/engine.ts";
+import { ownGo } from "../../tools/engine/go.ts";
 import { checkout, nodeBinary, onPath } from "../../tools/paths.ts";
-import { preflight } from "../../tools/preflight.ts";
 import { missing as missingPlugins } from "../../tools/standins.ts";
+import { preflight } from "../../tools/start/preflight.ts";
 import { type Item, missing, ok, skipped } from "./item.ts";
 
 export interface Machine {

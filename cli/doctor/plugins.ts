@@ -1,7 +1,7 @@
 /** The plugins of the clouds that a stack's sites are in. */
 import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { Found } from "../../tools/engine.ts";
+import type { Found } from "../../tools/engine/engine.ts";
 import { checkout, onPath, pulumiHome } from "../../tools/paths.ts";
 import { type Item, missing, ok, skipped } from "./item.ts";
 
@@ -54,7 +54,7 @@ function isStandIn(file: string): boolean {
   const head = Buffer.alloc(1000);
   const descriptor = openSync(file, "r");
   try {
-    return head.toString("latin1", 0, readSync(descriptor, head)).includes("/test/standins/");
+    return head.toString("latin1", 0, readSync(descriptor, head)).includes("/standins/");
   } finally {
     closeSync(descriptor);
   }

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { withEnvironment } from "../../infra/config/environment.ts";
 import { configValue } from "../../infra/config/values.ts";
-import { findEngine } from "../../tools/engine.ts";
+import { findEngine } from "../../tools/engine/engine.ts";
 import { ToolError } from "../../tools/paths.ts";
 import { openProject } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
-import { isSecure, mergeSettings, type Settings } from "../../tools/stack-files.ts";
+import { isSecure, mergeSettings, type Settings } from "../../tools/start/stack-files.ts";
 
 export interface StackSettings {
   /** checkConfig's input. A secret that nobody here can decrypt is a stand-in of its form. */

@@ -4,7 +4,7 @@ import type { Config } from "../../infra/config/schema.ts";
 import type { Check } from "../../infra/preflight/check.ts";
 import { archiveProblem } from "../../infra/proxies/archive.ts";
 import { type NodePlan, planNodes } from "../../infra/topology.ts";
-import type { Found } from "../../tools/engine.ts";
+import type { Found } from "../../tools/engine/engine.ts";
 import { checkout } from "../../tools/paths.ts";
 import { openProject } from "../../tools/project.ts";
 import { readStacks } from "../leftovers/stacks.ts";

@@ -9,7 +9,7 @@ import {
 import { errorName } from "../../infra/preflight/aws-account.ts";
 import { clientSettings, credentialsProblem } from "../../infra/preflight/aws-clients.ts";
 import { isNetworkError } from "../../infra/preflight/check.ts";
-import type { AwsAccess } from "../../infra/sites/aws-access.ts";
+import type { AwsAccess } from "../../infra/sites/aws/access.ts";
 import { kindOf, removeFromRegion } from "./aws-remove.ts";
 import { counted, type Found, isExpired, type Look, lastExpiry, type Removable } from "./item.ts";
 

@@ -1,10 +1,10 @@
 /** Everywhere that something of the project's can be. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { AwsSite } from "../../infra/config/aws.ts";
-import { awsSettings } from "../../infra/config/aws-settings.ts";
-import { type AwsAccess, accessOf } from "../../infra/sites/aws-access.ts";
-import { STACK_IDS } from "../../infra/stack-id.ts";
+import type { AwsSite } from "../../infra/config/sites/aws.ts";
+import { awsSettings } from "../../infra/config/sites/aws-settings.ts";
+import { STACK_IDS } from "../../infra/identity/stack-id.ts";
+import { type AwsAccess, accessOf } from "../../infra/sites/aws/access.ts";
 import { openProject, type Project } from "../../tools/project.ts";
 import { knownStacks, readSettings, type StackSettings } from "../doctor/settings.ts";
 import type { Look } from "./item.ts";

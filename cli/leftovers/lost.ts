@@ -11,11 +11,11 @@ import {
   DisassociateRouteTableCommand,
   EC2Client,
 } from "@aws-sdk/client-ec2";
-import type { AwsSite } from "../../infra/config/aws.ts";
-import { awsSettings } from "../../infra/config/aws-settings.ts";
+import type { AwsSite } from "../../infra/config/sites/aws.ts";
+import { awsSettings } from "../../infra/config/sites/aws-settings.ts";
 import { clientSettings, credentialsProblem, errorName } from "../../infra/preflight/aws-clients.ts";
-import { accessOf } from "../../infra/sites/aws-access.ts";
-import { callProxmox } from "../../infra/sites/proxmox-api.ts";
+import { accessOf } from "../../infra/sites/aws/access.ts";
+import { callProxmox } from "../../infra/sites/proxmox/api.ts";
 import { readSettings } from "../doctor/settings.ts";
 import { removeFromRegion } from "./aws-remove.ts";
 import { type Guest, hostsOf, pathOf, removeGuest } from "./proxmox.ts";

@@ -1,7 +1,7 @@
 /** Guests with the project's tag on the Proxmox hosts that stacks here have an address and a login for. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { loginOf, type ProxmoxSite, proxmoxSite } from "../../infra/config/proxmox.ts";
-import { callProxmox, type ProxmoxApi, ProxmoxError } from "../../infra/sites/proxmox-api.ts";
+import { loginOf, type ProxmoxSite, proxmoxSite } from "../../infra/config/sites/proxmox.ts";
+import { callProxmox, type ProxmoxApi, ProxmoxError } from "../../infra/sites/proxmox/api.ts";
 import { isExpired, type Labels, type Look, type Removable } from "./item.ts";
 
 export interface Guest {

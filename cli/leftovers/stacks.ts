@@ -1,12 +1,12 @@
 /** Stacks that hold resources, in the project's own file backend or the user's. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseKept, STACK_ID_RESOURCE } from "../../infra/identity/stack-id.ts";
 import { labName } from "../../infra/sites/lab-name.ts";
-import { parseKept, STACK_ID_RESOURCE } from "../../infra/stack-id.ts";
-import { findEngine } from "../../tools/engine.ts";
+import { findEngine } from "../../tools/engine/engine.ts";
 import { type Project, stateFile } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
-import { committedStacks, forgetStackFile } from "../../tools/stack-files.ts";
+import { committedStacks, forgetStackFile } from "../../tools/start/stack-files.ts";
 import { stackFile } from "../doctor/settings.ts";
 import { counted, isExpired, type Look, type Removable } from "./item.ts";
 

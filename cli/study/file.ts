@@ -1,10 +1,10 @@
 /** A study file: a matrix of topologies, databases, proxies and profiles, each entry a piece of configuration. Pure. */
 import { parse } from "yaml";
 import { z } from "zod";
-import { splitNamespaces } from "../../infra/config/aws-settings.ts";
 import { checkConfig } from "../../infra/config/check.ts";
 import { withEnvironment } from "../../infra/config/environment.ts";
 import type { Config } from "../../infra/config/schema.ts";
+import { splitNamespaces } from "../../infra/config/sites/aws-settings.ts";
 
 const pieceName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/, "lower-case letters, digits and '-', at most 31");
 /**

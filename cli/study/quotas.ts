@@ -3,7 +3,7 @@
 import { asked } from "../../infra/preflight/aws.ts";
 import { AwsAccount } from "../../infra/preflight/aws-account.ts";
 import { type Demand, demandOf, type QuotaAccount, quotaChecks } from "../../infra/preflight/aws-quotas.ts";
-import { type AwsAccess, accessOf } from "../../infra/sites/aws-access.ts";
+import { type AwsAccess, accessOf } from "../../infra/sites/aws/access.ts";
 import { planNodes } from "../../infra/topology.ts";
 import type { Leg } from "./file.ts";
 import { mayRunTogether } from "./schedule.ts";

@@ -5,7 +5,7 @@ import { parse, stringify } from "yaml";
 import { checkout } from "../../tools/paths.ts";
 import { openProject, type Project, stateFile } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
-import { isSecure } from "../../tools/stack-files.ts";
+import { isSecure } from "../../tools/start/stack-files.ts";
 import { type Leg, StudyError } from "./file.ts";
 
 export interface LegOptions {

@@ -5,12 +5,12 @@
  * A connection that breaks is taken up again; a run that ended without a result is an error with the end of its log.
  */
 import type { RunResult } from "../../workloads/contract.ts";
-import { merge } from "../../workloads/engine/merge.ts";
+import { merge } from "../../workloads/engine/figures/merge.ts";
 import { runCost } from "../cost/run.ts";
+import { readInput } from "../ssh.ts";
 import { type DriverNode, DriverRun, type Ended } from "./driver-run.ts";
 import { addHosts, type HostNode, startSampling } from "./hosts-collect.ts";
 import { saveResult } from "./save.ts";
-import { readInput } from "./ssh.ts";
 import { summarize } from "./summary.ts";
 
 interface CollectInput {

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import type { Client } from "ssh2";
 import { type RunResult, runResultSchema } from "../../workloads/contract.ts";
 import { countersBetween } from "../proxies/maxscale-facts.ts";
-import { answered, type Connection, connect, HostKeyError, run, sleep } from "./ssh.ts";
+import { answered, type Connection, connect, HostKeyError, run, sleep } from "../ssh.ts";
 import { isOver, type Poll, parsePoll, pollScript, RUNS_DIR, restartScript, startScript } from "./unit.ts";
 
 export interface DriverNode {

@@ -8,10 +8,10 @@ import { gunzipSync } from "node:zlib";
 import pTimeout from "p-timeout";
 import type { Client } from "ssh2";
 import type { HostLoad, RunResult } from "../../workloads/contract.ts";
+import { type Connection, connect, run } from "../ssh.ts";
 import type { Role } from "../topology.ts";
 import { CLOCK_SCRIPT, fetchSamplesScript, removeSamplesScript, startSamplingScript } from "./hosts.ts";
 import { hostLoad, parseSamples, type Samples } from "./hosts-parse.ts";
-import { type Connection, connect, run } from "./ssh.ts";
 import { RUNS_DIR } from "./unit.ts";
 
 export interface HostNode {

@@ -3,8 +3,8 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { checkout } from "../paths.ts";
 import { shellQuote } from "../shell.ts";
+import { type Connection, connect, readInput, run, sleep } from "../ssh.ts";
 import type { Shipment } from "./bundle.ts";
-import { type Connection, connect, readInput, run, sleep } from "./ssh.ts";
 
 const ATTEMPTS = 3;
 

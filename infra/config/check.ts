@@ -9,14 +9,14 @@ import { engineOf } from "../databases/index.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import { checkProxy } from "../proxies/kinds.ts";
 import { DATABASE_HOSTS, driverSite } from "../topology.ts";
-import { checkAws } from "./aws-check.ts";
-import { awsSettings, withRegion } from "./aws-settings.ts";
 import { databaseNodes, maxThreads } from "./counts.ts";
 import { describe } from "./describe.ts";
 import { whoseKey, withEngine } from "./engines.ts";
-import { checkPlaces } from "./places.ts";
 import { namedProfile } from "./profiles.ts";
 import { type Config, configSchema, DEFAULT_LINKS, DEFAULT_SITES } from "./schema.ts";
+import { checkAws } from "./sites/aws-check.ts";
+import { awsSettings, withRegion } from "./sites/aws-settings.ts";
+import { checkPlaces } from "./sites/places.ts";
 
 export type Checked = { config: Config; warnings: string[] } | { problems: string[] };
 

@@ -1,12 +1,12 @@
 /** What can stand under `meshbench:` in a stack's configuration, with its defaults. Pure: knows nothing of Pulumi. */
 import { z } from "zod";
 import { dataSchema, stepSchema } from "../../workloads/contract.ts";
-import { cidrs } from "./aws.ts";
-import type { AwsSettings } from "./aws-settings.ts";
 import { costSchema } from "./cost.ts";
 import { databaseSchema, scalar } from "./engines.ts";
-import { debianRelease } from "./site-common.ts";
-import { siteName, siteSchema } from "./sites.ts";
+import { cidrs } from "./sites/aws.ts";
+import type { AwsSettings } from "./sites/aws-settings.ts";
+import { debianRelease } from "./sites/common.ts";
+import { siteName, siteSchema } from "./sites/index.ts";
 
 /** An emulated WAN between two local sites; between sites of other kinds the network is what it is. */
 export const linkSchema = z.strictObject({

@@ -1,8 +1,9 @@
 /** What a topology costs while it stands: compute, volumes, addresses. Pure. */
-import type { AwsSite } from "../config/aws.ts";
-import { isBurstable } from "../config/aws-check.ts";
+
 import type { Config } from "../config/schema.ts";
-import { typeOf } from "../sites/aws-types.ts";
+import type { AwsSite } from "../config/sites/aws.ts";
+import { isBurstable } from "../config/sites/aws-check.ts";
+import { typeOf } from "../sites/aws/types.ts";
 import type { NodePlan } from "../topology.ts";
 import { atMost, burstOf, type Surplus } from "./credits.ts";
 import { HOURS_PER_MONTH, PRICES, PRICES_AS_OF, PRICES_REGION, PRICES_SOURCE } from "./prices.ts";

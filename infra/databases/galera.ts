@@ -6,7 +6,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { CONNECTION_HEADROOM, maxThreads } from "../config/counts.ts";
 import type { DatabaseOf } from "../config/engines.ts";
 import type { Config } from "../config/schema.ts";
-import { password } from "../identity.ts";
+import { password } from "../identity/identity.ts";
 import { type Node, onNode } from "../node.ts";
 import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts } from "./database.ts";
 import type { CreateDatabase } from "./engine.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { CONNECTION_HEADROOM, maxThreads } from "../config/counts.ts";
 import type { DatabaseOf } from "../config/engines.ts";
-import { password } from "../identity.ts";
+import { password } from "../identity/identity.ts";
 import { onNode } from "../node.ts";
 import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts } from "./database.ts";
 import type { CreateDatabase } from "./engine.ts";

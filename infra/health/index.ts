@@ -3,11 +3,11 @@
  * shows nothing; when something is down it is brought back before any step relies on it.
  */
 import * as pulumi from "@pulumi/pulumi";
-import type { Connection } from "../benchmark/ssh.ts";
 import { engineKey } from "../config/engines.ts";
 import type { Config } from "../config/schema.ts";
 import { engineOf } from "../databases/index.ts";
 import type { Node } from "../node.ts";
+import type { Connection } from "../ssh.ts";
 
 /**
  * One sentence, said once. Every step that waits for a node fails with the very same error, of which Pulumi shows each

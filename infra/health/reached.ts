@@ -1,7 +1,7 @@
 /** A node over SSH: one connection for all that a look asks, taken up again when it breaks. */
 import type { Client } from "ssh2";
-import { type Connection, connect, run } from "../benchmark/ssh.ts";
 import type { Node } from "../node.ts";
+import { type Connection, connect, run } from "../ssh.ts";
 import type { LookedAt } from "./looked-at.ts";
 
 export function reached(node: Node, connection: Connection, advice: string): LookedAt & { close(): void } {

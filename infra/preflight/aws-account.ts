@@ -16,11 +16,11 @@ import {
 } from "@aws-sdk/client-ec2";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
-import type { Architecture } from "../config/aws-check.ts";
-import type { DebianRelease } from "../config/site-common.ts";
-import type { AwsAccess } from "../sites/aws-access.ts";
-import { DEBIAN_OWNER, debianName } from "../sites/aws-image.ts";
-import { STANDARD } from "../sites/aws-types.ts";
+import type { Architecture } from "../config/sites/aws-check.ts";
+import type { DebianRelease } from "../config/sites/common.ts";
+import type { AwsAccess } from "../sites/aws/access.ts";
+import { DEBIAN_OWNER, debianName } from "../sites/aws/image.ts";
+import { STANDARD } from "../sites/aws/types.ts";
 import { clientSettings, errorName } from "./aws-clients.ts";
 import type { Owned } from "./owned.ts";
 

@@ -1,7 +1,7 @@
 /** Clients of AWS's SDK that work with the access that the provider has, and what their complaints mean. */
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
-import type { AwsRole } from "../config/aws-settings.ts";
-import type { AwsAccess } from "../sites/aws-access.ts";
+import type { AwsRole } from "../config/sites/aws-settings.ts";
+import type { AwsAccess } from "../sites/aws/access.ts";
 
 export const errorName = (error: unknown): string => (error as { Code?: string }).Code ?? (error as Error).name;
 

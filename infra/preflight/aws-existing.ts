@@ -1,6 +1,6 @@
 /** Whether a VPC, subnets and security groups that a site names are there, belong together and do not clash with the mesh. */
 import { networkOf, overlap, parseCidr } from "../config/addresses.ts";
-import type { AwsSite } from "../config/aws.ts";
+import type { AwsSite } from "../config/sites/aws.ts";
 import type { AwsAccount } from "./aws-account.ts";
 import { type Check, failed, passed } from "./check.ts";
 

@@ -1,6 +1,6 @@
 /** What nodes take of an account's quotas in a region, and whether that is left. */
-import type { AwsSite } from "../config/aws.ts";
-import { STANDARD, typeOf } from "../sites/aws-types.ts";
+import type { AwsSite } from "../config/sites/aws.ts";
+import { STANDARD, typeOf } from "../sites/aws/types.ts";
 import type { NodePlan } from "../topology.ts";
 import type { AwsAccount } from "./aws-account.ts";
 import { type Check, failed, passed, skipped } from "./check.ts";

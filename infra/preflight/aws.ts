@@ -1,9 +1,10 @@
 /** Asks AWS, before anything is created, whether it could do what the configuration wants. Reads only. */
-import type { AwsSite } from "../config/aws.ts";
-import { architectureOf, typesOf } from "../config/aws-check.ts";
+
 import type { Config } from "../config/schema.ts";
-import { releaseOf } from "../config/site-common.ts";
-import { type AwsAccess, accessOf } from "../sites/aws-access.ts";
+import type { AwsSite } from "../config/sites/aws.ts";
+import { architectureOf, typesOf } from "../config/sites/aws-check.ts";
+import { releaseOf } from "../config/sites/common.ts";
+import { type AwsAccess, accessOf } from "../sites/aws/access.ts";
 import type { NodePlan } from "../topology.ts";
 import { AwsAccount, errorName } from "./aws-account.ts";
 import { credentialsProblem } from "./aws-clients.ts";

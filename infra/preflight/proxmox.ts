@@ -1,9 +1,9 @@
 /** Asks Proxmox hosts, before anything is created, whether they could do what the configuration wants. Reads only. */
 import { connect } from "node:net";
-import { loginOf, needsRoot, type ProxmoxSite, profileOf } from "../config/proxmox.ts";
 import type { Config } from "../config/schema.ts";
-import { callProxmox, type ProxmoxApi, type ProxmoxError } from "../sites/proxmox-api.ts";
-import { type GuestPlan, idTag, imageOf, planGuests } from "../sites/proxmox-plan.ts";
+import { loginOf, needsRoot, type ProxmoxSite, profileOf } from "../config/sites/proxmox.ts";
+import { callProxmox, type ProxmoxApi, type ProxmoxError } from "../sites/proxmox/api.ts";
+import { type GuestPlan, idTag, imageOf, planGuests } from "../sites/proxmox/plan.ts";
 import type { NodePlan } from "../topology.ts";
 import { type Check, failed, passed, skipped } from "./check.ts";
 import type { Owned } from "./owned.ts";

@@ -5,7 +5,7 @@
 
 import { local } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
-import { password } from "../identity.ts";
+import { password } from "../identity/identity.ts";
 import { type Node, onNode } from "../node.ts";
 import { checkout } from "../paths.ts";
 import { type Archive, archiveShipment, kindOf } from "./archive.ts";

@@ -1,5 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi";
-import type { OperatorKey } from "../identity.ts";
+import type { OperatorKey } from "../identity/identity.ts";
 import type { Owned } from "../preflight/owned.ts";
 
 /** What every kind of site needs to know of the stack it belongs to. */

@@ -16,8 +16,8 @@ import {
   parseHostKey,
   readInput,
   sleep,
-} from "../benchmark/ssh.ts";
-import { callProxmox, type ProxmoxApi } from "./proxmox-api.ts";
+} from "../ssh.ts";
+import { callProxmox, type ProxmoxApi } from "./proxmox/api.ts";
 
 export interface Contact {
   node: string;

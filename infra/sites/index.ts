@@ -1,7 +1,7 @@
 /** Sites of all kinds -> nodes, in the order of the plan. */
 import type * as pulumi from "@pulumi/pulumi";
 import type { Config } from "../config/schema.ts";
-import type { LocalSite, Site } from "../config/sites.ts";
+import type { LocalSite, Site } from "../config/sites/index.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
@@ -29,12 +29,12 @@ export async function createSites(
 
   const inAws = ofKind("aws");
   if (inAws.length > 0) {
-    const { AwsSites } = await import("./aws.ts");
+    const { AwsSites } = await import("./aws/sites.ts");
     nodes.push(...new AwsSites(inAws, plansOf(inAws), config, context, before, opts).nodes);
   }
   const alone = config.sites.reduce((sum, s) => sum + s.nodes, 0) === 1;
   for (const site of ofKind("proxmox")) {
-    const { ProxmoxSite } = await import("./proxmox.ts");
+    const { ProxmoxSite } = await import("./proxmox/site.ts");
     nodes.push(
       ...new ProxmoxSite(
         { site, key: keyOf(site), plans: plansOf([site]), alone, before, secrets: config, context },

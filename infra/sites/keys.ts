@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import ssh2 from "ssh2";
 import { ConfigError } from "../config/errors.ts";
-import type { JumpHost } from "../config/site-common.ts";
+import type { JumpHost } from "../config/sites/common.ts";
 import { checkout } from "../paths.ts";
 
 /** `key` is how the configuration calls it; relative paths are meant from the project's root. */

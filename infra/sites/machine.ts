@@ -1,11 +1,12 @@
 /**
  * What a node is made of, in a few words: part of a run's identity, since another machine is another measurement. Pure.
  */
-import { isArm } from "../config/aws-check.ts";
+
 import type { Config } from "../config/schema.ts";
-import type { Site } from "../config/sites.ts";
+import { isArm } from "../config/sites/aws-check.ts";
+import type { Site } from "../config/sites/index.ts";
 import type { NodePlan, Role } from "../topology.ts";
-import { typeOf } from "./aws-types.ts";
+import { typeOf } from "./aws/types.ts";
 
 /** Undefined for sites whose configuration says nothing about it. */
 export function machineOf(site: Site, roles: Role[]): string | undefined {

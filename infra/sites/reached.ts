@@ -3,7 +3,7 @@
 import { local, type types } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import { type Node, onNode } from "../node.ts";
-import type { ProxmoxApi } from "./proxmox-api.ts";
+import type { ProxmoxApi } from "./proxmox/api.ts";
 
 type Connection = pulumi.Output<types.input.remote.ConnectionArgs>;
 

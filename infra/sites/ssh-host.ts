@@ -1,7 +1,7 @@
 /** What is done to a host that is somebody else's, and how it is undone. Pure text. */
 import { PACKAGE_LOCK, QUIET_UNITS } from "../packages.ts";
 import { writeFile } from "../scripts.ts";
-import { HOST_FACTS } from "./proxmox-storage.ts";
+import { HOST_FACTS } from "./proxmox/storage.ts";
 
 const STATE = "/var/lib/meshbench-host";
 

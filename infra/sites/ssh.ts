@@ -2,7 +2,7 @@
 
 import { remote } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
-import type { SshSite as SiteConfig } from "../config/ssh.ts";
+import type { SshSite as SiteConfig } from "../config/sites/ssh.ts";
 import type { Node } from "../node.ts";
 import { asRoot, shellQuote } from "../shell.ts";
 import type { NodePlan } from "../topology.ts";

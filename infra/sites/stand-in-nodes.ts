@@ -1,5 +1,5 @@
 /** Seen on the nodes themselves: where a cloud's machine should be, a container of this machine says what it is. */
-import type { Site } from "../config/sites.ts";
+import type { Site } from "../config/sites/index.ts";
 
 const MACHINE: Partial<Record<Site["kind"], string>> = { aws: "EC2 instance", proxmox: "Proxmox guest" };
 

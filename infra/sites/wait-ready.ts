@@ -3,7 +3,7 @@
  * stdin: WaitInput. stderr: progress. stdout: the node's facts as JSON. Exit 1 with one sentence when it does not come.
  */
 import { TimeoutError } from "p-timeout";
-import { answered, type Connection, connect, HostKeyError, readInput, run, sleep } from "../benchmark/ssh.ts";
+import { answered, type Connection, connect, HostKeyError, readInput, run, sleep } from "../ssh.ts";
 import { REJOIN_SECONDS, REJOINED } from "./rejoined.ts";
 
 export interface WaitInput {

@@ -9,14 +9,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { STSClient } from "@aws-sdk/client-sts";
-import { awsSettings } from "../../infra/config/aws-settings.ts";
 import { checkConfig } from "../../infra/config/check.ts";
+import { awsSettings } from "../../infra/config/sites/aws-settings.ts";
 import { checkAwsSites } from "../../infra/preflight/aws.ts";
 import { AwsAccount } from "../../infra/preflight/aws-account.ts";
 import { clientSettings } from "../../infra/preflight/aws-clients.ts";
-import { accessOf, providerSettings } from "../../infra/sites/aws-access.ts";
+import { accessOf, providerSettings } from "../../infra/sites/aws/access.ts";
 import { planNodes } from "../../infra/topology.ts";
-import { configOf, problemsOf } from "../infra/config.ts";
+import { configOf, problemsOf } from "../infra/config/config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "meshbench-aws-"));
 const saved: Record<string, string | undefined> = {};

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isArm } from "../../infra/config/aws-check.ts";
+import { isArm } from "../../infra/config/sites/aws-check.ts";
 import { shippedConfig } from "../clouds/stand-ins.ts";
-import { configOf, problemsOf } from "../infra/config.ts";
+import { configOf, problemsOf } from "../infra/config/config.ts";
 
 const SITE = { name: "a", kind: "aws", nodes: 1, region: "us-east-1" };
 const OPERATOR = "203.0.113.7/32";

@@ -4,7 +4,7 @@ import { costOf } from "../../infra/cost/cost.ts";
 import { runCost } from "../../infra/cost/run.ts";
 import { planNodes } from "../../infra/topology.ts";
 import type { RunResult } from "../../workloads/contract.ts";
-import { configOf } from "../infra/config.ts";
+import { configOf } from "../infra/config/config.ts";
 
 const AWS = { name: "aws", kind: "aws", nodes: 2, region: "us-east-1" };
 const cost = (raw: object) => {

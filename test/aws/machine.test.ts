@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { plannedKey } from "../../infra/benchmark/run-key.ts";
 import { planSpec } from "../../infra/benchmark/spec.ts";
 import { planNodes } from "../../infra/topology.ts";
-import { configOf } from "../infra/config.ts";
+import { configOf } from "../infra/config/config.ts";
 
 const keyOf = (site: object, more: object = {}): string => {
   const config = configOf({

@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { after, before, test } from "node:test";
 import * as pulumi from "@pulumi/pulumi";
 import { shippedConfig } from "../clouds/stand-ins.ts";
-import { configOf } from "../infra/config.ts";
+import { configOf } from "../infra/config/config.ts";
 import { golden } from "../infra/golden.ts";
 import { keyPair } from "../proxmox/lab.ts";
 
@@ -82,7 +82,7 @@ async function make(raw: Record<string, unknown>): Promise<{ nodes: Record<strin
   seen.length = calls.length = 0;
   const { createSites } = await import("../../infra/sites/index.ts");
   const { planNodes } = await import("../../infra/topology.ts");
-  const { operatorKey } = await import("../../infra/identity.ts");
+  const { operatorKey } = await import("../../infra/identity/identity.ts");
   const config = configOf({ operatorCidr: "203.0.113.7/32", owner: "ada", ...raw });
   const key = operatorKey("operator-key", "t");
   const labels = {
@@ -324,7 +324,7 @@ test("spot: another type makes an instance anew, since a one-time request cannot
   assert.match(onDemand["RESTARTED"]!, /^restarted instanceType = t3\.medium$/m);
   assert.doesNotMatch(onDemand["REPLACED"]!, /instanceType/);
   // The provider compares TrimRight(state, "0") with TrimRight(configuration, "0"), and EC2 answers with six decimals.
-  const { spotPrice } = await import("../../infra/sites/aws-instance.ts");
+  const { spotPrice } = await import("../../infra/sites/aws/instance.ts");
   for (const [given, kept] of [
     [1, "1.000000"],
     [10, "10.000000"],

@@ -9,9 +9,9 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { type Account, checkAwsSites } from "../../infra/preflight/aws.ts";
 import { AwsAccount, isOwn, type Routes } from "../../infra/preflight/aws-account.ts";
-import { accessOf } from "../../infra/sites/aws-access.ts";
+import { accessOf } from "../../infra/sites/aws/access.ts";
 import { planNodes } from "../../infra/topology.ts";
-import { configOf } from "../infra/config.ts";
+import { configOf } from "../infra/config/config.ts";
 
 const OWNED = { id: "0123456789ab", name: "t" };
 const named = (name: string, message = ""): Error => Object.assign(new Error(message), { name });

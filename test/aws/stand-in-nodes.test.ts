@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Site } from "../../infra/config/sites.ts";
+import type { Site } from "../../infra/config/sites/index.ts";
 import { standInNodes } from "../../infra/sites/stand-in-nodes.ts";
 
 const sites = [

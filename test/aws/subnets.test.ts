@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { formatAddress, networkOf, overlap, parseCidr } from "../../infra/config/addresses.ts";
-import { vpcNetwork, zoneOf, zoneSubnet } from "../../infra/sites/aws-subnets.ts";
+import { vpcNetwork, zoneOf, zoneSubnet } from "../../infra/sites/aws/subnets.ts";
 
 const letters = ["a", "b", "c", "d", "e", "f"];
 const network = fc

@@ -146,7 +146,7 @@ test("a cloud's plugin is found on PATH or where the engine keeps it, and a stan
   mkdirSync(bin, { recursive: true });
   writeFileSync(
     join(bin, "pulumi-resource-aws"),
-    "#!/bin/sh\nexec node /somewhere/test/standins/pulumi-resource-aws/main.ts\n",
+    "#!/bin/sh\nexec node /somewhere/standins/pulumi-resource-aws/main.ts\n",
   );
   chmodSync(join(bin, "pulumi-resource-aws"), 0o755);
   assert.match(look("built"), /a stand-in of this project/);

@@ -28,10 +28,10 @@ import {
 } from "@aws-sdk/client-ec2";
 import { lookAtAws } from "../../cli/leftovers/aws.ts";
 import { hostsOf, lookAtProxmox } from "../../cli/leftovers/proxmox.ts";
-import { accessOf } from "../../infra/sites/aws-access.ts";
+import { accessOf } from "../../infra/sites/aws/access.ts";
+import { startMoto } from "../../standins/pulumi-resource-aws/moto.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
 import { fakePvePython, startFakePve } from "../proxmox/fake-pve.ts";
-import { startMoto } from "../standins/pulumi-resource-aws/moto.ts";
 
 const now = Date.now();
 const at = (hours: number): string => new Date(now + hours * 3_600_000).toISOString();

@@ -5,8 +5,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { TestStack, touched } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { TestStack, touched } from "../e2e/stack.ts";
 import { MotoLook } from "./moto-look.ts";
 import { CloudStack, shippedConfig } from "./stand-ins.ts";
 

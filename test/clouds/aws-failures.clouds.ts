@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { killTree, TestStack, until } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { killTree, TestStack, until } from "../e2e/stack.ts";
 import { MotoLook } from "./moto-look.ts";
 import { CloudStack } from "./stand-ins.ts";
 

@@ -5,8 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { TestStack } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { TestStack } from "../e2e/stack.ts";
 import { ProxmoxStack } from "../proxmox/stand-in.ts";
 import { MotoLook } from "./moto-look.ts";
 import { CloudStack, shippedConfig } from "./stand-ins.ts";

@@ -6,11 +6,11 @@
 import { spawn } from "node:child_process";
 import { delimiter } from "node:path";
 import { labName } from "../../infra/sites/lab-name.ts";
+import { startMoto } from "../../standins/pulumi-resource-aws/moto.ts";
 import { checkout } from "../../tools/paths.ts";
 import { standInPath } from "../../tools/standins.ts";
 import { fakePvePython, startFakePve } from "../proxmox/fake-pve.ts";
 import { lab, makeNetwork } from "../proxmox/lab.ts";
-import { startMoto } from "../standins/pulumi-resource-aws/moto.ts";
 
 const HELP = `npm run stand-ins [-- command [arguments]]
 

@@ -6,8 +6,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { TestStack, touched } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { TestStack, touched } from "../e2e/stack.ts";
 import { golden } from "../infra/golden.ts";
 import { type FakePve, fakePvePython, startFakePve } from "../proxmox/fake-pve.ts";
 import { MotoLook } from "./moto-look.ts";

@@ -8,10 +8,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { parse } from "yaml";
+import type { TestStack } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
+import { type Moto, startMoto } from "../../standins/pulumi-resource-aws/moto.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
-import type { TestStack } from "../e2e/stack.ts";
-import { type Moto, startMoto } from "../standins/pulumi-resource-aws/moto.ts";
 
 /** The committed stack file as checkConfig's input. */
 export function shippedConfig(stack: string): ConfigInput {
@@ -113,13 +113,13 @@ export class CloudStack {
     return clouds;
   }
 
-  /** Puts the stand-in of that name under test/standins on the engine's PATH. */
+  /** Puts the stand-in of that name under standins/ on the engine's PATH. */
   launcher(name: string): void {
     mkdirSync(this.#folder, { recursive: true });
     const file = join(this.#folder, name);
     writeFileSync(
       file,
-      `#!/bin/sh\nexport NODE_COMPILE_CACHE='${join(checkout, ".meshbench", "compile-cache")}'\nexec '${nodeBinary()}' '${join(checkout, "test", "standins", name, "main.ts")}' "$@"\n`,
+      `#!/bin/sh\nexport NODE_COMPILE_CACHE='${join(checkout, ".meshbench", "compile-cache")}'\nexec '${nodeBinary()}' '${join(checkout, "standins", name, "main.ts")}' "$@"\n`,
     );
     chmodSync(file, 0o755);
   }

@@ -10,11 +10,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
+import { type Ran, until } from "../../harness/stack.ts";
+import { type Moto, startMoto } from "../../standins/pulumi-resource-aws/moto.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
-import { type Ran, until } from "../e2e/stack.ts";
 import { type FakePve, fakePvePython, startFakePve } from "../proxmox/fake-pve.ts";
 import { lab, makeNetwork } from "../proxmox/lab.ts";
-import { type Moto, startMoto } from "../standins/pulumi-resource-aws/moto.ts";
 import { MotoLook } from "./moto-look.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "meshbench-study-parallel-"));
@@ -29,7 +29,7 @@ function launcher(name: string, laboratory: string): void {
   mkdirSync(join(dir, "bin"), { recursive: true });
   writeFileSync(
     path,
-    `#!/bin/sh\nexport MESHBENCH_STANDIN_LAB='${laboratory}'\nexec '${nodeBinary()}' '${join(checkout, "test/standins", name, "main.ts")}' "$@"\n`,
+    `#!/bin/sh\nexport MESHBENCH_STANDIN_LAB='${laboratory}'\nexec '${nodeBinary()}' '${join(checkout, "standins", name, "main.ts")}' "$@"\n`,
   );
   chmodSync(path, 0o755);
 }

@@ -12,7 +12,7 @@ after(() => server.close());
 
 /** A process of its own: an error event without a listener would end it, and this test with it. */
 const PROGRAM = `
-import { dial } from "./test/standins/pulumi-resource-command/ssh.ts";
+import { dial } from "./standins/pulumi-resource-command/ssh.ts";
 const port = Number(process.argv[1]);
 const log = { status() {}, message() {} };
 const endpoint = { host: "127.0.0.1", port, user: "root", dialErrorLimit: 1, perDialTimeout: 1 };

@@ -4,7 +4,7 @@ import { connect, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ensurePackages } from "../support/debian.ts";
+import { ensurePackages } from "../../harness/servers/debian.ts";
 
 export interface Sshd {
   port: number;

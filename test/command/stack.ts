@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { resolveEngine } from "../../tools/engine.ts";
+import { resolveEngine } from "../../tools/engine/engine.ts";
 import { onPath } from "../../tools/paths.ts";
 import { runPulumi } from "../../tools/run.ts";
 import { commandPlugin, standInFolder, standInPath } from "../../tools/standins.ts";

@@ -1,7 +1,7 @@
 /** A whole local stack on Debian 13: its MariaDB, Galera and HAProxy take what this project configures and runs. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { TestStack } from "./stack.ts";
+import { TestStack } from "../../harness/stack.ts";
 
 const stack = new TestStack("e2e-debian-13", {
   debian: 13,

@@ -4,8 +4,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { SHORT_TIMEOUTS, TestStack, until } from "../../harness/stack.ts";
 import { memberScript } from "../../infra/databases/galera-scripts.ts";
-import { SHORT_TIMEOUTS, TestStack, until } from "./stack.ts";
 
 const stack = new TestStack("e2e-donor", {
   sites: [{ name: "east", kind: "local", nodes: 2 }],

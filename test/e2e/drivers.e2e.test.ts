@@ -7,9 +7,9 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { TestStack, touched, until } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
 import { type RunResult, runResultSchema } from "../../workloads/contract.ts";
-import { TestStack, touched, until } from "./stack.ts";
 
 type Steps = Exclude<NonNullable<ConfigInput["profile"]>, string>["steps"];
 const config = (steps: Steps, runId: string): ConfigInput => ({

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { killTree, SHORT_TIMEOUTS, TestStack, TWO_SITES, until } from "./stack.ts";
+import { killTree, SHORT_TIMEOUTS, TestStack, TWO_SITES, until } from "../../harness/stack.ts";
 
 const stacks: TestStack[] = [];
 function stackFor(name: string, profileSeconds: number): TestStack {

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { changes, TestStack, touched } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { changes, TestStack, touched } from "./stack.ts";
 
 const LINK = { rttMs: 10 };
 const config = (west: string): ConfigInput => ({

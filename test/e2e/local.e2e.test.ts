@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { changes, TestStack, TWO_SITES, touched } from "./stack.ts";
+import { changes, TestStack, TWO_SITES, touched } from "../../harness/stack.ts";
 
 const stack = new TestStack("e2e-local", TWO_SITES);
 after(() => stack.remove());

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { TestStack } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { TestStack } from "./stack.ts";
 
 const config = (variables: Record<string, unknown>): ConfigInput => ({
   sites: [{ name: "here", kind: "local", nodes: 1 }],

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, test } from "node:test";
+import { TestStack, touched, until } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { names } from "../../lab/addresses.ts";
-import { TestStack, touched, until } from "./stack.ts";
+import { names } from "../../lab/network/addresses.ts";
 
 const KEEPALIVE_SECONDS = 5;
 const LINK = { rttMs: 10 };

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { changes, TestStack, touched } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { changes, TestStack, touched } from "./stack.ts";
 
 const SITE = { name: "east", kind: "local", nodes: 1 } as const;
 const CONFIG: ConfigInput = {

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
+import { ensurePackages, type Packages } from "../../harness/servers/debian.ts";
 import { GALERA_CHECK } from "../../infra/databases/galera-check.ts";
-import { ensurePackages, type Packages } from "../support/debian.ts";
 import { FILES } from "./texts.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "meshbench-haproxy-"));

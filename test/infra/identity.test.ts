@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
-import { expiryScript } from "../../infra/identity.ts";
+import { expiryScript } from "../../infra/identity/identity.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "meshbench-date-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -17,10 +17,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
+import { ensurePackages as installed } from "../../harness/servers/debian.ts";
 import { ensurePackages, QUIET_SCRIPT } from "../../infra/packages.ts";
 import { heredoc, writeFile } from "../../infra/scripts.ts";
 import { asRoot, shellQuote } from "../../infra/shell.ts";
-import { ensurePackages as installed } from "../support/debian.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "meshbench-shell-"));
 after(() => rmSync(dir, { recursive: true, force: true }));

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import ssh2 from "ssh2";
-import { connect, HostKeyError } from "../../infra/benchmark/ssh.ts";
+import { connect, HostKeyError } from "../../infra/ssh.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
 
 const { private: privateKey, public: hostKey } = ssh2.utils.generateKeyPairSync("ed25519");

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { ensurePackages } from "../support/debian.ts";
+import { ensurePackages } from "../../harness/servers/debian.ts";
 import { GOLDEN_DIR, golden } from "./golden.ts";
 import { FILES, PROGRAMS, SCRIPTS } from "./texts.ts";
 

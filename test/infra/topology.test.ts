@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { planNodes, withRole } from "../../infra/topology.ts";
-import { configOf } from "./config.ts";
+import { configOf } from "./config/config.ts";
 
 const site = (name: string, nodes: number): Record<string, unknown> => ({ name, kind: "local", nodes });
 const plan = (raw: Record<string, unknown>): string[] =>

@@ -13,7 +13,7 @@ import {
   POOL,
   parseRange,
   siteAddresses,
-} from "../../lab/addresses.ts";
+} from "../../lab/network/addresses.ts";
 import { LabError } from "../../lab/run.ts";
 
 const address = fc

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeLink } from "../../lab/links.ts";
-import { natRules, planLab } from "../../lab/network.ts";
+import { changeLink } from "../../lab/network/links.ts";
+import { natRules, planLab } from "../../lab/network/network.ts";
+import { parseCounters, renderConfig } from "../../lab/network/wan.ts";
 import { type Lab, networkRequest, parse } from "../../lab/schema.ts";
-import { parseCounters, renderConfig } from "../../lab/wan.ts";
 
 const empty: Lab = { version: 1, lab: "demo", block: "10.64.0.0/20", createdAt: "", sites: [], links: [] };
 const request = (sites: unknown[], links: unknown[] = []) =>

@@ -9,7 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { names } from "../../lab/addresses.ts";
+import { names } from "../../lab/network/addresses.ts";
 import { inNode as inProcess, lab, startLab, whyNot } from "./harness.ts";
 
 const skip = await whyNot();

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 import { diskFiles } from "../../lab/disk.ts";
-import { debianSources } from "../../lab/mirror.ts";
+import { debianSources } from "../../lab/image/mirror.ts";
 import { nodeRequest, parse } from "../../lab/schema.ts";
 
 const minimal = { lab: "demo", site: "rome", name: "db-1" };

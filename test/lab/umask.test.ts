@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { nodeDirectories } from "../../lab/boot.ts";
 import { makeDisk } from "../../lab/disk.ts";
-import { closedPath } from "../../lab/image.ts";
-import { FILES } from "../../lab/recipe.ts";
+import { closedPath } from "../../lab/image/image.ts";
+import { FILES } from "../../lab/image/recipe.ts";
 import { paths } from "../../lab/registry.ts";
 
 const LAB = `test-umask-${process.pid}`;

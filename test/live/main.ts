@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { parse, stringify } from "yaml";
+import { linkProgram } from "../../harness/stack.ts";
 import { checkConfig } from "../../infra/config/check.ts";
 import { checkout } from "../../tools/paths.ts";
 import { openProject } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
-import { linkProgram } from "../e2e/stack.ts";
 import { awsLeftovers, proxmoxLeftovers } from "./leftovers.ts";
 
 const program = new Command("test:live")

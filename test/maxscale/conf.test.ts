@@ -10,7 +10,7 @@ import { checkMaxscaleOptions } from "../../infra/config/maxscale-options.ts";
 import { archiveProblem, archiveShipment } from "../../infra/proxies/archive.ts";
 import { accountsScript, MONITOR_PASSWORD, maxscaleConf, SERVICE_PASSWORD } from "../../infra/proxies/maxscale-conf.ts";
 import { countersBetween, parseFacts } from "../../infra/proxies/maxscale-facts.ts";
-import { problemsOf, warningsOf } from "../infra/config.ts";
+import { problemsOf, warningsOf } from "../infra/config/config.ts";
 
 const SERVERS = [
   { name: "east-1", address: "10.99.0.1" },

@@ -4,8 +4,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { TestStack, TWO_SITES, touched } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { TestStack, TWO_SITES, touched } from "../e2e/stack.ts";
 import { givenArchive } from "./archive.ts";
 
 const archive = givenArchive();

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { formatAddress, networkOf, overlap, parseAddress, parseCidr } from "../../infra/config/addresses.ts";
 import { checkConfig } from "../../infra/config/check.ts";
-import type { ProxmoxSite } from "../../infra/config/proxmox.ts";
-import { guestName, planGuests } from "../../infra/sites/proxmox-plan.ts";
+import type { ProxmoxSite } from "../../infra/config/sites/proxmox.ts";
+import { guestName, planGuests } from "../../infra/sites/proxmox/plan.ts";
 import { planNodes } from "../../infra/topology.ts";
 import { proxmoxOnly } from "./stack.ts";
 

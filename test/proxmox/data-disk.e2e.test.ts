@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { DATA_SERIAL, dataDiskScript, HOST_FACTS } from "../../infra/sites/proxmox-storage.ts";
+import { DATA_SERIAL, dataDiskScript, HOST_FACTS } from "../../infra/sites/proxmox/storage.ts";
 import { lab } from "./lab.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "meshbench-disk-"));

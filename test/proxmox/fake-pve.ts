@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { callProxmox, type ProxmoxApi } from "../../infra/sites/proxmox-api.ts";
+import { callProxmox, type ProxmoxApi } from "../../infra/sites/proxmox/api.ts";
 import { cacheFolder, checkout } from "../../tools/paths.ts";
 
 const VERSION = "0.5.0";
-const PROGRAM = join(checkout, "test/standins/pulumi-resource-proxmoxve/fake_pve.py");
+const PROGRAM = join(checkout, "standins/pulumi-resource-proxmoxve/fake_pve.py");
 
 export interface FakePve {
   endpoint: string;

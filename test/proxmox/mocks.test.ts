@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { after, before, test } from "node:test";
 import * as pulumi from "@pulumi/pulumi";
-import { configOf } from "../infra/config.ts";
+import { configOf } from "../infra/config/config.ts";
 import { golden } from "../infra/golden.ts";
 import { keyPair } from "./lab.ts";
 import { proxmoxOnly } from "./stack.ts";
@@ -109,7 +109,7 @@ async function make(raw: object): Promise<{ nodes: Record<string, any>[]; resour
   seen.length = 0;
   const { createSites } = await import("../../infra/sites/index.ts");
   const { planNodes } = await import("../../infra/topology.ts");
-  const { operatorKey } = await import("../../infra/identity.ts");
+  const { operatorKey } = await import("../../infra/identity/identity.ts");
   const config = configOf(raw as Record<string, unknown>);
   const labels = {
     project: "meshbench",

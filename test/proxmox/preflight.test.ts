@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Ask, checkProxmoxSites } from "../../infra/preflight/proxmox.ts";
-import { callProxmox, ProxmoxError } from "../../infra/sites/proxmox-api.ts";
+import { callProxmox, ProxmoxError } from "../../infra/sites/proxmox/api.ts";
 import { planNodes } from "../../infra/topology.ts";
-import { configOf } from "../infra/config.ts";
+import { configOf } from "../infra/config/config.ts";
 import { proxmoxOnly } from "./stack.ts";
 
 const TOKEN = "meshbench@pve!bench=11111111-2222-3333-4444-555555555555";

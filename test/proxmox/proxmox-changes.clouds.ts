@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { touched } from "../e2e/stack.ts";
+import { touched } from "../../harness/stack.ts";
 import { lab } from "./lab.ts";
 import { ProxmoxStack } from "./stand-in.ts";
 

@@ -6,8 +6,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { touched } from "../../harness/stack.ts";
 import { previewed, withoutRuns } from "../clouds/stand-ins.ts";
-import { touched } from "../e2e/stack.ts";
 import { golden } from "../infra/golden.ts";
 import { ProxmoxStack } from "./stand-in.ts";
 

@@ -8,8 +8,8 @@
 import assert from "node:assert/strict";
 import { delimiter } from "node:path";
 import { test } from "node:test";
+import { changes, TestStack, touched } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
-import { changes, TestStack, touched } from "../e2e/stack.ts";
 import { type FakePve, fakePvePython, startFakePve } from "./fake-pve.ts";
 import { proxmoxOnly, type Site } from "./stack.ts";
 import { vendorFolder } from "./vendor.ts";

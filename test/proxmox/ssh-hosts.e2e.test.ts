@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { after, test } from "node:test";
-import { changes, TestStack } from "../e2e/stack.ts";
+import { changes, TestStack } from "../../harness/stack.ts";
 import { inNode, keyPair, lab, makeHost, makeNetwork } from "./lab.ts";
 
 const NAME = `ssh-hosts-${process.pid}`;

@@ -1,11 +1,10 @@
 /** The shipped proxmox-only stack with fakepve as its host and local nodes as guests. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-
+import { TestStack } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
 import { checkout } from "../../tools/paths.ts";
 import { standInPath } from "../../tools/standins.ts";
-import { TestStack } from "../e2e/stack.ts";
 import { type FakePve, fakePvePython, startFakePve } from "./fake-pve.ts";
 import { lab, makeNetwork } from "./lab.ts";
 import { proxmoxOnly, type Site } from "./stack.ts";

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { syntheticResult } from "../../harness/synthetic.ts";
 import { resolveSubjects } from "../../report/resolve.ts";
 import { saveResult } from "../../report/store.ts";
-import { syntheticResult } from "./synthetic.ts";
 
 const host = fileURLToPath(new URL("host.ts", import.meta.url));
 let root: string;

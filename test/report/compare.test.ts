@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { SyntheticOptions } from "../../harness/synthetic.ts";
+import { syntheticResult } from "../../harness/synthetic.ts";
 import { compare } from "../../report/compare/compare.ts";
 import { averagesApart } from "../../report/compare/counterpart.ts";
 import { floorOf } from "../../report/compare/floor.ts";
@@ -14,8 +16,6 @@ import { renderCsv, renderJson, toData } from "../../report/render/data.ts";
 import { renderMarkdown } from "../../report/render/markdown.ts";
 import { renderTerminal } from "../../report/render/terminal.ts";
 import { estimate } from "../../report/stats.ts";
-import type { SyntheticOptions } from "./synthetic.ts";
-import { syntheticResult } from "./synthetic.ts";
 
 const subject = (label: string, options: SyntheticOptions = {}) =>
   subjectOf(syntheticResult({ stack: label, histograms: false, ...options }), label, `${label}.json`);

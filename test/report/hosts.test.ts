@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { syntheticResult } from "../../harness/synthetic.ts";
 import { compare } from "../../report/compare/compare.ts";
 import { busyHosts, hostFigures } from "../../report/compare/hosts.ts";
 import { renderReport } from "../../report/html/report.ts";
 import { subjectOf } from "../../report/model.ts";
 import { renderTerminal } from "../../report/render/terminal.ts";
 import type { HostLoad, RunResult } from "../../workloads/contract.ts";
-import { syntheticResult } from "./synthetic.ts";
 
 const flat = (avg: number): { min: number; avg: number; max: number } => ({ min: avg, avg, max: avg });
 const machine = (node: string, cpu: number, steal = 0): HostLoad => ({

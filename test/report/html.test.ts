@@ -4,6 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { browserReady, visit } from "../../harness/browser.ts";
+import type { SyntheticOptions } from "../../harness/synthetic.ts";
+import { syntheticResult } from "../../harness/synthetic.ts";
 import type { Comparison } from "../../report/compare/compare.ts";
 import { compare } from "../../report/compare/compare.ts";
 import { optionsFor } from "../../report/html/client/options.ts";
@@ -15,9 +18,6 @@ import { percentileTable } from "../../report/html/tables.ts";
 import { subjectOf } from "../../report/model.ts";
 import { findPublished } from "../../report/published/index.ts";
 import { publishedSubject } from "../../report/published/set.ts";
-import { browserReady, visit } from "./browser.ts";
-import type { SyntheticOptions } from "./synthetic.ts";
-import { syntheticResult } from "./synthetic.ts";
 
 const HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028`${1}`";
 

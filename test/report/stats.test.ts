@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { normal, random } from "../../harness/synthetic.ts";
 import { estimate, halfWidth95, ratio } from "../../report/stats.ts";
-import { normal, random } from "./synthetic.ts";
 
 test("the half width of a mean is t s / sqrt(n), and there is none for one run", () => {
   assert.equal(halfWidth95(estimate([5])!), null);

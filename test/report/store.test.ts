@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { syntheticResult } from "../../harness/synthetic.ts";
 import { ReportError } from "../../report/errors.ts";
 import { resolveSubjects } from "../../report/resolve.ts";
 import { listResults, readResult, saveResult, upgraded } from "../../report/store.ts";
-import { syntheticResult } from "./synthetic.ts";
 
 let root: string;
 before(async () => {

@@ -19,8 +19,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { syntheticResult } from "../../harness/synthetic.ts";
 import { keepOnce, writeOutput } from "../../workloads/keep.ts";
-import { syntheticResult } from "./synthetic.ts";
 
 const root = mkdtempSync(join(tmpdir(), "meshbench-write-"));
 after(() => rmSync(root, { recursive: true, force: true }));

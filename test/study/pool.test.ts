@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { legSubject, pool } from "../../cli/study/pool.ts";
+import { type SyntheticOptions, syntheticResult } from "../../harness/synthetic.ts";
 import { compare } from "../../report/compare/compare.ts";
 import { timeChart } from "../../report/html/charts.ts";
 import { findPublished } from "../../report/published/index.ts";
 import { publishedSubject } from "../../report/published/set.ts";
 import { renderTerminal } from "../../report/render/terminal.ts";
 import { estimate } from "../../report/stats.ts";
-import { type SyntheticOptions, syntheticResult } from "../report/synthetic.ts";
 
 const stand = (stack: string, seed: number, startedAt: string, more: SyntheticOptions = {}) =>
   syntheticResult({

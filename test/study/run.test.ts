@@ -9,7 +9,7 @@ import { estimateLeg } from "../../cli/study/estimate.ts";
 import type { Leg, Study } from "../../cli/study/file.ts";
 import { Journal, legId } from "../../cli/study/journal.ts";
 import { type Outcome, reportStudy, runLegs } from "../../cli/study/run.ts";
-import { syntheticResult } from "../report/synthetic.ts";
+import { syntheticResult } from "../../harness/synthetic.ts";
 import { legsOn } from "./legs.ts";
 
 const settled = () => new Promise(setImmediate);

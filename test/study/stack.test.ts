@@ -7,7 +7,7 @@ import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { cellsOf, parseStudy } from "../../cli/study/file.ts";
 import { lastError } from "../../cli/study/stack.ts";
-import { neededVersion } from "../../tools/engine.ts";
+import { neededVersion } from "../../tools/engine/engine.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
 
 const DIAGNOSTICS = (printed: string): string => `

@@ -6,9 +6,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { until } from "../../harness/stack.ts";
 import { labName } from "../../infra/sites/lab-name.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
-import { until } from "../e2e/stack.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "meshbench-study-"));
 const file = join(dir, "study.yaml"),

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type Engine, neededVersion } from "../../tools/engine.ts";
+import { type Engine, neededVersion } from "../../tools/engine/engine.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
 
 interface Machine {
@@ -36,7 +36,7 @@ function machine(t: TestContext): Machine {
             "--input-type=module",
             "-e",
             `
-        import { resolveEngine } from ${JSON.stringify(join(checkout, "tools/engine.ts"))};
+        import { resolveEngine } from ${JSON.stringify(join(checkout, "tools/engine/engine.ts"))};
         try { console.log(JSON.stringify({ engine: await resolveEngine() })); }
         catch (error) { console.log(JSON.stringify({ error: error.name + ": " + error.message })); }
       `,

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { preflight } from "../../tools/preflight.ts";
+import { preflight } from "../../tools/start/preflight.ts";
 
 /** An empty home and cache, and these programs on PATH and no others; put back when the test ends. */
 function machine(t: TestContext, programs: string[]): string {

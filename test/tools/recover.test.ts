@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { isEnough } from "../../tools/engine.ts";
+import { isEnough } from "../../tools/engine/engine.ts";
 import { withLock } from "../../tools/lock.ts";
 import { lockFolder, type Project } from "../../tools/project.ts";
-import { clearStaleLocks, type Deployment, settle } from "../../tools/recover.ts";
+import { clearStaleLocks, type Deployment, settle } from "../../tools/start/recover.ts";
 
 function scratch(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "meshbench-recover-"));

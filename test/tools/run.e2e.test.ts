@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
 import { lockFolder } from "../../tools/project.ts";
-import { hasPendingOperations } from "../../tools/recover.ts";
 import { type RunResult, runPulumi } from "../../tools/run.ts";
+import { hasPendingOperations } from "../../tools/start/recover.ts";
 import { type Scratch, scratchProject, until } from "./project.ts";
 
 const program = `

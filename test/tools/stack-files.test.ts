@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { mergeSettings, type Settings } from "../../tools/stack-files.ts";
+import { mergeSettings, type Settings } from "../../tools/start/stack-files.ts";
 
 const config = fc.dictionary(
   fc.constantFrom("a", "b", "c", "d"),

@@ -93,7 +93,7 @@ test("a user without a home folder gets doctor's lines, not a trace", {
   const env: NodeJS.ProcessEnv = { ...process.env };
   for (const name of ["HOME", "PULUMI_HOME", "MESHBENCH_CACHE"]) delete env[name];
   chmodSync(dir, 0o755);
-  const script = `import("${join(checkout, "tools/preflight.ts")}").then(({ preflight }) => console.log(JSON.stringify(preflight())))`;
+  const script = `import("${join(checkout, "tools/start/preflight.ts")}").then(({ preflight }) => console.log(JSON.stringify(preflight())))`;
   const ran = spawnSync(
     "setpriv",
     ["--reuid", "54321", "--regid", "54321", "--clear-groups", nodeBinary(), "-e", script],

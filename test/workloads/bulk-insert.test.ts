@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import { only, runEngine, specFor } from "../../harness/servers/engine.ts";
+import { FakeMysql } from "../../harness/servers/fake-mysql.ts";
+import { Mariadb, mariadbPackages, PASSWORD } from "../../harness/servers/mariadb.ts";
 import type { StepResult } from "../../workloads/contract.ts";
 import { prepare } from "../../workloads/prepare/index.ts";
 import { rowsThatFit } from "../../workloads/sysbench/others.ts";
-import { only, runEngine, specFor } from "../support/engine.ts";
-import { FakeMysql } from "../support/fake-mysql.ts";
-import { Mariadb, mariadbPackages, PASSWORD } from "../support/mariadb.ts";
 
 let server: Mariadb | null = null;
 let missing = "";

@@ -10,13 +10,13 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { ask, CLI, only, runEngine, specFor } from "../../harness/servers/engine.ts";
+import { CONNECT, DATABASE, Mariadb, mariadbPackages, PASSWORD } from "../../harness/servers/mariadb.ts";
 import type { RunSpecInput, StepResult } from "../../workloads/contract.ts";
 import { runResultSchema } from "../../workloads/contract.ts";
 import type { Connection } from "../../workloads/drivers/driver.ts";
-import { mysqlDriver } from "../../workloads/drivers/mysql.ts";
+import { mysqlDriver } from "../../workloads/drivers/mysql/driver.ts";
 import { prepare } from "../../workloads/prepare/index.ts";
-import { ask, CLI, only, runEngine, specFor } from "../support/engine.ts";
-import { CONNECT, DATABASE, Mariadb, mariadbPackages, PASSWORD } from "../support/mariadb.ts";
 
 const packages = await mariadbPackages();
 const QUIET = { onProgress() {}, signal: new AbortController().signal };

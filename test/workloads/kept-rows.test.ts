@@ -2,14 +2,14 @@
 // the last of them does not run the earlier ones again.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { ask } from "../../harness/servers/engine.ts";
+import type { AnyServer } from "../../harness/servers/servers.ts";
+import { bothServers } from "../../harness/servers/servers.ts";
 import { runSpecSchema } from "../../workloads/contract.ts";
 import type { StatementSpec, Value } from "../../workloads/drivers/driver.ts";
-import { addTally, tally } from "../../workloads/engine/counters.ts";
-import { Part } from "../../workloads/engine/part.ts";
+import { addTally, tally } from "../../workloads/engine/figures/counters.ts";
+import { Part } from "../../workloads/engine/part/part.ts";
 import type { Op, Plan } from "../../workloads/engine/plan.ts";
-import { ask } from "../support/engine.ts";
-import type { AnyServer } from "../support/servers.ts";
-import { bothServers } from "../support/servers.ts";
 
 const KEYS = 50;
 const EVENTS = 200;

@@ -12,10 +12,10 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { CLI } from "../../harness/servers/engine.ts";
+import { FakeMysql } from "../../harness/servers/fake-mysql.ts";
+import { freePort, Mariadb, mariadbPackages, PASSWORD } from "../../harness/servers/mariadb.ts";
 import { runResultSchema } from "../../workloads/contract.ts";
-import { CLI } from "../support/engine.ts";
-import { FakeMysql } from "../support/fake-mysql.ts";
-import { freePort, Mariadb, mariadbPackages, PASSWORD } from "../support/mariadb.ts";
 
 const cli = fileURLToPath(CLI);
 let directory: string;

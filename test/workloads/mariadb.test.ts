@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { only, runEngine, specFor } from "../../harness/servers/engine.ts";
+import { CONNECT, Mariadb, mariadbPackages, PASSWORD } from "../../harness/servers/mariadb.ts";
 import type { RunSpec, StepResult } from "../../workloads/contract.ts";
-import { mysqlDriver } from "../../workloads/drivers/mysql.ts";
+import { mysqlDriver } from "../../workloads/drivers/mysql/driver.ts";
 import { cleanup, prepare } from "../../workloads/prepare/index.ts";
 import { WORKLOADS } from "../../workloads/registry.ts";
-import { only, runEngine, specFor } from "../support/engine.ts";
-import { CONNECT, Mariadb, mariadbPackages, PASSWORD } from "../support/mariadb.ts";
 
 let server: Mariadb;
 let missing: string | null = null;

@@ -9,13 +9,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { CLI, only, runEngine, specFor } from "../../harness/servers/engine.ts";
+import { Mariadb, mariadbPackages, PASSWORD } from "../../harness/servers/mariadb.ts";
+import { postgresBinaries, startPostgres } from "../../harness/servers/postgres.ts";
 import type { RunSpec, RunSpecInput } from "../../workloads/contract.ts";
 import { runResultSchema } from "../../workloads/contract.ts";
 import { checkData, prepare, verify } from "../../workloads/prepare/index.ts";
 import { WORKLOADS } from "../../workloads/registry.ts";
-import { CLI, only, runEngine, specFor } from "../support/engine.ts";
-import { Mariadb, mariadbPackages, PASSWORD } from "../support/mariadb.ts";
-import { postgresBinaries, startPostgres } from "../support/postgres.ts";
 
 const QUIET = { onProgress() {}, signal: new AbortController().signal };
 /** So small that a fifth of all ranges goes beyond the end. */

@@ -4,14 +4,14 @@
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { ask, only, runEngine, specFor } from "../../harness/servers/engine.ts";
+import { CONNECT, DATABASE, PASSWORD } from "../../harness/servers/mariadb.ts";
+import { Mysql, mysqlRoot } from "../../harness/servers/mysql.ts";
 import type { RunSpec, RunSpecInput } from "../../workloads/contract.ts";
 import type { Connection } from "../../workloads/drivers/driver.ts";
-import { mysqlDriver } from "../../workloads/drivers/mysql.ts";
+import { mysqlDriver } from "../../workloads/drivers/mysql/driver.ts";
 import { checkCapacity } from "../../workloads/prepare/capacity.ts";
 import { cleanup, prepare, verify } from "../../workloads/prepare/index.ts";
-import { ask, only, runEngine, specFor } from "../support/engine.ts";
-import { CONNECT, DATABASE, PASSWORD } from "../support/mariadb.ts";
-import { Mysql, mysqlRoot } from "../support/mysql.ts";
 
 const root = await mysqlRoot();
 const signal = new AbortController().signal;

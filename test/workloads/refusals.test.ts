@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
+import { only, runEngine, specFor } from "../../harness/servers/engine.ts";
+import { FakeMysql } from "../../harness/servers/fake-mysql.ts";
+import { Forwarder } from "../../harness/servers/forwarder.ts";
 import type { RunSpec } from "../../workloads/contract.ts";
-import { serverError } from "../../workloads/drivers/mysql-errors.ts";
-import { only, runEngine, specFor } from "../support/engine.ts";
-import { FakeMysql } from "../support/fake-mysql.ts";
-import { Forwarder } from "../support/forwarder.ts";
+import { serverError } from "../../workloads/drivers/mysql/errors.ts";
 
 let fake: FakeMysql;
 let other: FakeMysql;

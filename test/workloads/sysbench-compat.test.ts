@@ -4,16 +4,16 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, before, describe, test } from "node:test";
+import { ensurePackages } from "../../harness/servers/debian.ts";
+import { Mariadb, PASSWORD, USER } from "../../harness/servers/mariadb.ts";
+import { Mysql, mysqlRoot } from "../../harness/servers/mysql.ts";
+import type { PostgresServer } from "../../harness/servers/postgres.ts";
+import { postgresBinaries, startPostgres } from "../../harness/servers/postgres.ts";
 import type { RunSpecInput } from "../../workloads/contract.ts";
 import { runSpecSchema } from "../../workloads/contract.ts";
 import { run } from "../../workloads/engine/run.ts";
 import { cleanup, prepare } from "../../workloads/prepare/index.ts";
 import { WORKLOADS } from "../../workloads/registry.ts";
-import { ensurePackages } from "../support/debian.ts";
-import { Mariadb, PASSWORD, USER } from "../support/mariadb.ts";
-import { Mysql, mysqlRoot } from "../support/mysql.ts";
-import type { PostgresServer } from "../support/postgres.ts";
-import { postgresBinaries, startPostgres } from "../support/postgres.ts";
 
 const CLI = new URL("../../workloads/cli.ts", import.meta.url);
 const FEW = 20;

@@ -4,7 +4,7 @@
  */
 
 import type { RunSpec } from "../contract.ts";
-import { driverName } from "../engine/barrier.ts";
+import { driverName } from "../engine/barrier/barrier.ts";
 import { Attempts } from "../engine/output.ts";
 import { checkSpec, run } from "../engine/run.ts";
 import { writeOutput } from "../keep.ts";

@@ -1,7 +1,7 @@
 /** A run as one of several drivers: the others are met before it, and the loss of one ends it. */
 import type { RunResult, RunSpec } from "../contract.ts";
-import type { Barrier } from "../engine/barrier.ts";
-import { openBarrier } from "../engine/open-barrier.ts";
+import type { Barrier } from "../engine/barrier/barrier.ts";
+import { openBarrier } from "../engine/barrier/open.ts";
 
 export interface Met {
   /** The run has the name that driver 0 gave it. */

@@ -1,7 +1,7 @@
 /** A run's summary for the terminal. */
 import Table from "cli-table3";
 import type { RunResult, Stat } from "../contract.ts";
-import type { Sweep } from "../engine/summary.ts";
+import type { Sweep } from "../engine/figures/summary.ts";
 
 const f = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 2 : 1 });
 const withCi = (s: Stat | null): string =>

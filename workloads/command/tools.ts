@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { RunResult } from "../contract.ts";
 import { runResultSchema } from "../contract.ts";
 import { calibrate } from "../engine/calibrate.ts";
-import { merge } from "../engine/merge.ts";
+import { merge } from "../engine/figures/merge.ts";
 import { expectWritable, writeOutput } from "../keep.ts";
 import { workload } from "../registry.ts";
 import { stopSignal } from "./actions.ts";

@@ -4,7 +4,7 @@
  */
 import type { Target } from "../contract.ts";
 import type { Kind, Values } from "../facts/names.ts";
-import type { Session } from "../prepare/session.ts";
+import type { Session } from "../sql-session.ts";
 import type { ColumnType, DialectName, Index, Table } from "../workload.ts";
 
 export type Method = "load-data" | "copy" | "insert";

@@ -2,7 +2,7 @@
 
 import type { Values } from "../facts/names.ts";
 import { MYSQL_STATUS, MYSQL_VARIABLES, POSTGRES_SETTINGS } from "../facts/names.ts";
-import type { Session } from "../prepare/session.ts";
+import type { Session } from "../sql-session.ts";
 
 const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
 const STATUS = `SHOW GLOBAL STATUS WHERE Variable_name IN (${quoted(MYSQL_STATUS.flatMap((group) => group.names))})`;

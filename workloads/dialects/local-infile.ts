@@ -1,5 +1,5 @@
 /** MySQL's LOAD DATA LOCAL needs local_infile=ON on the server, which is off by default since 8.0. */
-import type { Session } from "../prepare/session.ts";
+import type { Session } from "../sql-session.ts";
 
 const ASK_MS = 30_000;
 

@@ -1,6 +1,6 @@
 /** How rows get into MySQL and MariaDB fastest, and how large a transaction may be. */
 import { shown } from "../drivers/address.ts";
-import type { Session } from "../prepare/session.ts";
+import type { Session } from "../sql-session.ts";
 import type { LoadPlan, LoadWish, TransactionLimits } from "./dialect.ts";
 import { maySetVariables } from "./local-infile.ts";
 

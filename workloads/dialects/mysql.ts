@@ -1,6 +1,6 @@
 /** MySQL and MariaDB, with and without Galera. */
 import { mysqlKind } from "../facts/names.ts";
-import type { Session } from "../prepare/session.ts";
+import type { Session } from "../sql-session.ts";
 import type { ColumnType } from "../workload.ts";
 import { createIndex, createTable, quotedNames, typesWith } from "./ddl.ts";
 import type { Dialect, Limit, Room } from "./dialect.ts";

@@ -1,8 +1,8 @@
 /** PostgreSQL, and servers with its catalogs. */
-import { POOLED_ADVICE } from "../drivers/postgres-errors.ts";
+import { POOLED_ADVICE } from "../drivers/postgres/errors.ts";
 import { postgresKind } from "../facts/names.ts";
-import type { Session } from "../prepare/session.ts";
-import { errorCode } from "../prepare/session.ts";
+import type { Session } from "../sql-session.ts";
+import { errorCode } from "../sql-session.ts";
 import type { Column, ColumnType } from "../workload.ts";
 import { createIndex, createTable, quotedNames, typesWith } from "./ddl.ts";
 import type { Dialect, LoadPlan, LoadWish, Room } from "./dialect.ts";

@@ -7,6 +7,6 @@ export async function driverFor(name: Target["driver"]): Promise<Driver> {
 }
 
 const DRIVERS: Record<Target["driver"], () => Promise<Driver>> = {
-  mysql: async () => (await import("./mysql.ts")).mysqlDriver,
-  postgres: async () => (await import("./postgres.ts")).postgresDriver,
+  mysql: async () => (await import("./mysql/driver.ts")).mysqlDriver,
+  postgres: async () => (await import("./postgres/driver.ts")).postgresDriver,
 };

@@ -5,9 +5,9 @@
 import { runSpecSchema } from "../contract.ts";
 import { nullDriver } from "../drivers/null.ts";
 import { planStep } from "../steps.ts";
-import { addTally, tally } from "./counters.ts";
-import { Latencies } from "./histogram.ts";
-import { Part } from "./part.ts";
+import { addTally, tally } from "./figures/counters.ts";
+import { Latencies } from "./figures/histogram.ts";
+import { Part } from "./part/part.ts";
 
 export interface Calibration {
   workload: string;

@@ -1,8 +1,8 @@
 /** One line per interval, in sysbench's form. */
 
 import type { Interval } from "../contract.ts";
-import type { IntervalReport } from "./counters.ts";
-import type { Latencies } from "./histogram.ts";
+import type { IntervalReport } from "./figures/counters.ts";
+import type { Latencies } from "./figures/histogram.ts";
 
 /** A run that is stopped can leave a last interval of no length: what it holds gives no rate. */
 export const SHORTEST_SECONDS = 0.001;

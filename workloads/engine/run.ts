@@ -6,11 +6,11 @@ import { SCHEMA_VERSION } from "../contract.ts";
 import { driverFor } from "../drivers/index.ts";
 import { writeOutput } from "../keep.ts";
 import { planStep } from "../steps.ts";
-import type { Barrier } from "./barrier.ts";
+import type { Barrier } from "./barrier/barrier.ts";
+import { summarize, sweeps } from "./figures/summary.ts";
 import { Attempts, PartialFile, StatusFile } from "./output.ts";
 import type { Slot } from "./schedule.ts";
 import { schedule } from "./schedule.ts";
-import { summarize, sweeps } from "./summary.ts";
 import type { Agreed } from "./window.ts";
 import { ownSessions, runWindow } from "./window.ts";
 

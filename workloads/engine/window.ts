@@ -3,15 +3,15 @@ import { availableParallelism } from "node:os";
 import type { Interval, RunSpec, Step, StepResult } from "../contract.ts";
 import type { Offset } from "./clock.ts";
 import { epochNow } from "./clock.ts";
-import type { IntervalReport, PartReport } from "./counters.ts";
-import { addTally, tally } from "./counters.ts";
-import { Latencies } from "./histogram.ts";
-import type { Loop } from "./loops.ts";
-import { localLoop, workerLoop } from "./loops.ts";
+import type { IntervalReport, PartReport } from "./figures/counters.ts";
+import { addTally, tally } from "./figures/counters.ts";
+import { Latencies } from "./figures/histogram.ts";
+import { stepResult } from "./figures/step-result.ts";
+import type { Loop } from "./part/loops.ts";
+import { localLoop, workerLoop } from "./part/loops.ts";
 import { intervalLine, SHORTEST_SECONDS, toInterval } from "./progress.ts";
 import type { Slot } from "./schedule.ts";
 import { readHost, stealPercent } from "./selfcheck.ts";
-import { stepResult } from "./step-result.ts";
 
 export interface WindowOptions {
   password: string;

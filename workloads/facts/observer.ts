@@ -3,8 +3,8 @@ import pTimeout from "p-timeout";
 import type { RunSpec, Target } from "../contract.ts";
 import { dialectOf } from "../dialects/index.ts";
 import { shown } from "../drivers/address.ts";
-import type { Session } from "../prepare/session.ts";
-import { describe, openSession } from "../prepare/session.ts";
+import type { Session } from "../sql-session.ts";
+import { describe, openSession } from "../sql-session.ts";
 import type { NodeSample } from "./delta.ts";
 import type { Values } from "./names.ts";
 

@@ -5,10 +5,10 @@
 import type { RunSpec } from "../contract.ts";
 import { dialectOf } from "../dialects/index.ts";
 import { shown } from "../drivers/address.ts";
+import { openSession } from "../sql-session.ts";
 import { planStep } from "../steps.ts";
 import type { EndpointRoom } from "./room.ts";
 import { roomOn } from "./room.ts";
-import { openSession } from "./session.ts";
 
 /** What a step holds at once, over all of its drivers. */
 export interface Demand {

@@ -3,8 +3,8 @@ import type { Endpoint, Target } from "../contract.ts";
 import { isError } from "../dialects/errors.ts";
 import { dialectOf } from "../dialects/index.ts";
 import { shown } from "../drivers/address.ts";
-import type { Session } from "./session.ts";
-import { describe, errorCode, openSession } from "./session.ts";
+import type { Session } from "../sql-session.ts";
+import { describe, errorCode, openSession } from "../sql-session.ts";
 
 const ORDER: Record<Endpoint["role"], number> = { primary: 0, any: 1, proxy: 2, replica: 3 };
 

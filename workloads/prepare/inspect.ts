@@ -1,7 +1,7 @@
 /** Which of the tables there are, and whether they are the spec's. */
 import type { Dialect } from "../dialects/dialect.ts";
+import type { Session } from "../sql-session.ts";
 import type { Index, Table } from "../workload.ts";
-import type { Session } from "./session.ts";
 
 export type TableFacts = {
   columns: { name: string; type: string; nullable: boolean }[];

@@ -3,9 +3,9 @@ import { Readable } from "node:stream";
 import type { RunSpec } from "../contract.ts";
 import type { LoadPlan, Method } from "../dialects/dialect.ts";
 import { Random } from "../engine/random.ts";
+import type { Session } from "../sql-session.ts";
 import type { RowFormat, Rows, Table } from "../workload.ts";
 import type { Chunk } from "./chunks.ts";
-import type { Session } from "./session.ts";
 
 /** Of a stream's pieces: small enough that other connections get their turn on the event loop. */
 const PIECE_BYTES = 138_240;

@@ -4,8 +4,8 @@ import type { Room } from "../dialects/dialect.ts";
 import { NO_LIMIT } from "../dialects/dialect.ts";
 import { dialectOf } from "../dialects/index.ts";
 import { shown } from "../drivers/address.ts";
-import type { Session } from "./session.ts";
-import { openSession } from "./session.ts";
+import type { Session } from "../sql-session.ts";
+import { openSession } from "../sql-session.ts";
 
 /** What one endpoint has room for; Infinity where nothing limits it or it could not be asked. */
 export interface EndpointRoom extends Room {

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RunSpec } from "../contract.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { dialectOf } from "../dialects/index.ts";
+import type { Session } from "../sql-session.ts";
+import { describe, isTransient, openSession } from "../sql-session.ts";
 import { indexProblems, readTables } from "./inspect.ts";
 import type { FilledTable } from "./loader.ts";
-import type { Session } from "./session.ts";
-import { describe, isTransient, openSession } from "./session.ts";
 
 /** A replica this far behind after a load will not be there for the run either. */
 const SETTLE_MS = 600_000;

@@ -1,12 +1,12 @@
 /** Decides per table what the load has to do: nothing, the rest, all of it again, or all of it. */
 import type { Dialect, TransactionLimits } from "../dialects/dialect.ts";
+import type { Session } from "../sql-session.ts";
 import type { Index, Table } from "../workload.ts";
 import type { Chunk } from "./chunks.ts";
 import { chunkRows, cutTable, missingChunks } from "./chunks.ts";
 import type { TableFacts } from "./inspect.ts";
 import { indexProblems, missingIndexes, readTables, wrongShape } from "./inspect.ts";
 import type { FilledTable } from "./loader.ts";
-import type { Session } from "./session.ts";
 
 export type TablePlan = {
   table: FilledTable;

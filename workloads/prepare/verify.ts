@@ -1,13 +1,13 @@
 /** Checks of the data: before a run that it is the spec's, after it that every node has the same. */
 import type { RunResult, RunSpec } from "../contract.ts";
 import { dialectOf } from "../dialects/index.ts";
+import type { Session } from "../sql-session.ts";
+import { describe, openSession } from "../sql-session.ts";
 import type { RunData } from "../steps.ts";
 import { dataOf } from "../steps.ts";
 import type { Table } from "../workload.ts";
 import { openFirst } from "./endpoint.ts";
 import { indexProblems, readTables, wrongShape } from "./inspect.ts";
-import type { Session } from "./session.ts";
-import { describe, openSession } from "./session.ts";
 
 type VerifyResult = NonNullable<RunResult["verify"]>;
 type VerifyOptions = {

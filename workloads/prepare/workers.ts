@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { RunSpec } from "../contract.ts";
+import type { Session } from "../sql-session.ts";
+import { describe, isTransient } from "../sql-session.ts";
 import { openFirst } from "./endpoint.ts";
-import type { Session } from "./session.ts";
-import { describe, isTransient } from "./session.ts";
 
 /** With the pauses below (0.5 s doubling up to 16 s) a server may be away for about half a minute. */
 const ATTEMPTS = 7;
