@@ -20,6 +20,13 @@ export default {
       from: { path: "^workloads/", pathNot: "^workloads/(registry\\.ts|sysbench/)" },
       to: { path: "^workloads/sysbench/" },
     },
+    {
+      name: "contract-by-its-index",
+      comment: "the parts share workloads/contract.ts, whatever files it is made of",
+      severity: "error",
+      from: { pathNot: "^workloads/contract(\\.ts|/)" },
+      to: { path: "^workloads/contract/" },
+    },
     nothingBut("lab-alone", "^lab/", [], "a program of its own behind a command line, as a cloud would be"),
     nothingBut(
       "infra-arrows",
