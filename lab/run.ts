@@ -1,6 +1,7 @@
 /** Child processes, progress and the one kind of error that reaches the user. */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { execa } from "execa";
 
 /** What the user is told: one sentence, no stack trace. */
 export class LabError extends Error {}
@@ -28,40 +29,30 @@ const environment = (): NodeJS.ProcessEnv => ({
 });
 
 /** Runs a command to its end and returns its exit code and output; never rejects on a non-zero code. */
-export function tryRun(command: string, args: string[], options: RunOptions = {}): Promise<RunResult> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], env: environment() });
-    let stdout = "";
-    let stderr = "";
-    let partial = "";
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      stderr += chunk;
-      if (!options.onLine) return;
-      const lines = (partial + chunk).split("\n");
-      partial = lines.pop() ?? "";
-      lines.forEach(options.onLine);
-    });
-    const timeoutMs = options.timeoutMs ?? 60_000;
-    let timedOut = false;
-    const timer = setTimeout(() => {
-      timedOut = true;
-      child.kill("SIGKILL");
-    }, timeoutMs);
-    child.on("error", (error: NodeJS.ErrnoException) => {
-      clearTimeout(timer);
-      const reason = error.code === "ENOENT" ? "is not installed; `lab check --install` installs it" : error.message;
-      reject(new LabError(`${command} ${reason}`));
-    });
-    child.on("close", (code) => {
-      clearTimeout(timer);
-      if (timedOut) reject(new LabError(`${command} ${args.join(" ")} did not end within ${timeoutMs / 1000} s`));
-      else resolve({ code: code ?? 137, stdout, stderr });
-    });
-    // A child that ends without reading its input closes the pipe; its exit code tells the story.
-    child.stdin.on("error", () => {});
-    child.stdin.end(options.input ?? "");
+export async function tryRun(command: string, args: string[], options: RunOptions = {}): Promise<RunResult> {
+  const timeoutMs = options.timeoutMs ?? 60_000;
+  const child = execa(command, args, {
+    input: options.input ?? "",
+    env: environment(),
+    extendEnv: false,
+    stripFinalNewline: false,
+    maxBuffer: Number.POSITIVE_INFINITY,
+    reject: false,
+    timeout: timeoutMs,
+    killSignal: "SIGKILL",
   });
+  const { onLine } = options;
+  if (onLine)
+    void (async () => {
+      for await (const line of child.iterable({ from: "stderr" })) onLine(line);
+    })().catch(() => {});
+  const { exitCode, stdout, stderr, timedOut, code, originalMessage } = await child;
+  if (timedOut) throw new LabError(`${command} ${args.join(" ")} did not end within ${timeoutMs / 1000} s`);
+  if (exitCode === undefined && code !== undefined && code !== "EPIPE") {
+    const reason = code === "ENOENT" ? "is not installed; `lab check --install` installs it" : originalMessage;
+    throw new LabError(`${command} ${reason}`);
+  }
+  return { code: exitCode ?? 137, stdout, stderr };
 }
 
 /** Runs a command and returns its stdout. @throws LabError with the last line of stderr when it fails. */

@@ -1,8 +1,8 @@
 /** What this machine has for any stack, and what it has for local nodes. Makes and installs nothing. */
-import { spawn } from "node:child_process";
+
 import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { execa } from "execa";
 import { type Found, findEngine, neededVersion } from "../../tools/engine/engine.ts";
 import { ownGo } from "../../tools/engine/go.ts";
 import { checkout, nodeBinary, onPath } from "../../tools/paths.ts";
@@ -123,10 +123,11 @@ export interface Ran {
 }
 
 export async function ran(program: string, args: string[]): Promise<Ran> {
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
-  const code = new Promise<number>((resolve, reject) =>
-    child.once("error", reject).once("close", (status) => resolve(status ?? 1)),
-  );
-  const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), code]);
-  return { code: status, stdout, stderr };
+  const { exitCode, stdout, stderr, code, originalMessage } = await execa(program, args, {
+    stdin: "ignore",
+    stripFinalNewline: false,
+    reject: false,
+  });
+  if (exitCode === undefined && code !== undefined) throw new Error(`${program}: ${originalMessage}`);
+  return { code: exitCode ?? 1, stdout, stderr };
 }

@@ -1,5 +1,5 @@
 /** What is shipped to the driver node: the load engine as one file, and the Node runtime that runs it. */
-import { execFile } from "node:child_process";
+
 import { createHash } from "node:crypto";
 import {
   createReadStream,
@@ -17,9 +17,9 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { promisify } from "node:util";
 import { createGzip } from "node:zlib";
 import { build } from "esbuild";
+import { execa } from "execa";
 import { checkout } from "../paths.ts";
 
 /** As Node calls a processor. */
@@ -129,8 +129,7 @@ export async function fetchNode(cpu: Cpu, root: string, npm = "npm"): Promise<st
   mkdirSync(cacheDir(), { recursive: true });
   const folder = mkdtempSync(join(cacheDir(), "fetch-"));
   try {
-    const ran = promisify(execFile);
-    await ran(npm, ["pack", "--silent", "--pack-destination", folder, `${name}@${version}`], { cwd: folder }).catch(
+    await execa(npm, ["pack", "--silent", "--pack-destination", folder, `${name}@${version}`], { cwd: folder }).catch(
       (error: Error & { stderr?: string }) => {
         const why = (error.stderr || error.message).trim().split("\n").at(-1);
         throw new Error(`no Linux ${cpu} Node for the driver node: npm could not bring ${name}@${version} (${why})`);
@@ -140,7 +139,7 @@ export async function fetchNode(cpu: Cpu, root: string, npm = "npm"): Promise<st
     const got = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
     if (got !== integrity)
       throw new Error(`${name}@${version} is not what package-lock.json has: ${got}; nothing was kept`);
-    await ran("tar", ["-xzf", archive, "-C", folder, "package/bin/node"]);
+    await execa("tar", ["-xzf", archive, "-C", folder, "package/bin/node"]);
     rmSync(archive);
     if (!existsSync(binary)) renameSync(folder, kept);
   } finally {

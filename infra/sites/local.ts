@@ -1,9 +1,8 @@
 /** Sites on this machine: lab/ is called as a cloud's API would be, through its command line. */
 
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { local } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
+import { execa } from "execa";
 import type { Config } from "../config/schema.ts";
 import { releaseOf } from "../config/sites/common.ts";
 import type { LocalSite } from "../config/sites/index.ts";
@@ -26,7 +25,7 @@ interface Created {
 async function startAgain(lab: string, node: string): Promise<void> {
   const args = ["lab/cli.ts", "node", "start", "--lab", lab, "--name", node];
   try {
-    await promisify(execFile)(process.execPath, args, { cwd: checkout });
+    await execa(process.execPath, args, { cwd: checkout });
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string };
     throw new Error(

@@ -1,13 +1,10 @@
-import { execFile } from "node:child_process";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
+import { execa } from "execa";
 import { checkout, ToolError } from "../paths.ts";
 import { type Say, withProgress } from "../progress.ts";
 import { ENGINE_GB } from "../start/disk.ts";
 import { findGo } from "./go.ts";
-
-const run = promisify(execFile);
 
 export const moduleFolder = join(checkout, "tools", "pulumi");
 
@@ -22,7 +19,7 @@ export async function buildEngine(version: string, target: string, say: Say): Pr
   mkdirSync(dirname(target), { recursive: true });
   say(`Building Pulumi ${version} from its Go module (once; about 4 minutes on 2 cores).`);
   try {
-    const build = run(
+    const build = execa(
       go,
       ["build", "-ldflags", `-s -w ${stamp}`, "-o", unfinished, "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"],
       {

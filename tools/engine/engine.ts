@@ -1,8 +1,7 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { promisify } from "node:util";
+import { execa } from "execa";
 import { withLock } from "../lock.ts";
 import { nodeProblem } from "../node-version.js";
 import { cacheFolder, checkout, nodeBinary, onPath, ToolError } from "../paths.ts";
@@ -10,8 +9,6 @@ import { type Say, sayOnStderr } from "../progress.ts";
 import { commandPlugin, commandVersion, languageHost, missing, standInPath } from "../standins.ts";
 import { buildEngine, moduleFolder } from "./build.ts";
 import { installEngine, installPlugin } from "./install.ts";
-
-const run = promisify(execFile);
 
 export interface Engine {
   /** The Pulumi CLI, an absolute path; `dirname(dirname(binary))` is a root for `PulumiCommand.get`. */
@@ -45,7 +42,7 @@ export function isEnough(version: string, needed: string): boolean {
 async function versionOf(binary: string): Promise<string> {
   const environment = { ...process.env, PULUMI_SKIP_UPDATE_CHECK: "true" };
   try {
-    const { stdout } = await run(binary, ["version"], { timeout: 20_000, env: environment });
+    const { stdout } = await execa(binary, ["version"], { timeout: 20_000, env: environment });
     return stdout.trim().replace(/^v/, "");
   } catch {
     return "";

