@@ -15,10 +15,10 @@ import type { AwsSite } from "../../infra/config/sites/aws.ts";
 import { awsSettings } from "../../infra/config/sites/aws-settings.ts";
 import { clientSettings, credentialsProblem, errorName } from "../../infra/preflight/aws-clients.ts";
 import { accessOf } from "../../infra/sites/aws/access.ts";
-import { callProxmox } from "../../infra/sites/proxmox/api.ts";
 import { readSettings } from "../doctor/settings.ts";
 import { removeFromRegion } from "./aws-remove.ts";
-import { type Guest, hostsOf, pathOf, removeGuest } from "./proxmox.ts";
+import { isOnHost, recoverProxmox } from "./lost-proxmox.ts";
+import { hostsOf } from "./proxmox.ts";
 
 export interface Lost {
   name: string;
@@ -129,30 +129,13 @@ async function aws({ root, stack }: LostInput, one: Lost, say: Say): Promise<voi
   }
 }
 
-/** Guests have their name, and a description with the stack's very expiry. */
 async function proxmox({ root, stack }: LostInput, one: Lost, say: Say): Promise<void> {
-  if (!/^proxmoxve:index\/(vmLegacy|containerLegacy):/.test(one.type)) return;
+  if (!isOnHost(one.type)) return;
   const { hosts, skipped } = hostsOf([{ stack, ...(await readSettings(root, stack)) }]);
   const api = hosts.get(String(one.provider["endpoint"]));
   if (api === undefined)
     throw new Error(skipped.join("; ") || `${String(one.provider["endpoint"])} is in no site any more`);
-  const hostname = (one.inputs["initialization"] as { hostname?: unknown } | undefined)?.hostname;
-  const name = one.inputs["name"] ?? hostname;
-  const guests = (await callProxmox<Guest[]>(api, "GET", "/cluster/resources?type=vm")).filter((g) => g.name === name);
-  for (const guest of guests) {
-    const { description } = await callProxmox<{ description?: string }>(api, "GET", `${pathOf(guest)}/config`);
-    const own = (description ?? "").trim();
-    const same = own === one.inputs["description"] || decode(own) === one.inputs["description"];
-    if (same) await removeGuest(api, guest, (line) => say(`${one.name}: ${line}`));
-  }
-}
-
-function decode(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
+  await recoverProxmox(api, one, say);
 }
 
 if (import.meta.main) {

@@ -148,7 +148,7 @@ export async function removeGuest(api: ProxmoxApi, guest: Guest, say: (line: str
 const TASK_MS = 300_000;
 
 /** Proxmox answers with a task at once; it is done when the task says so. */
-async function finished(api: ProxmoxApi, node: string, task: string): Promise<void> {
+export async function finished(api: ProxmoxApi, node: string, task: string): Promise<void> {
   for (const deadline = Date.now() + TASK_MS; Date.now() < deadline; await sleep(1000)) {
     const { status, exitstatus } = await callProxmox<{ status: string; exitstatus?: string }>(
       api,

@@ -38,6 +38,24 @@ class Patched(FakePve):
             router.add_delete(prefix + template + '/', self._stateful_handler(template, self._qm_destroy))
         super()._register_stateful(router, prefixes)
 
+    async def task(self, node, ttype, tid, user, body, vm=None, lock=True, log=()):
+        # Proxmox makes a guest, or fetches a file, in a task of its own, however long ago the caller went away; until that
+        # is over the guest has a number, a lock, and no name.
+        seconds = float(os.environ.get('FAKE_PVE_MAKING_SECONDS', '0'))
+        if not seconds or ttype not in ('qmcreate', 'vzcreate', 'download'):
+            return await super().task(node, ttype, tid, user, body, vm=vm, lock=lock, log=log)
+        if ttype == 'qmcreate':
+            vm.name = 'VM {0}'.format(vm.vmid)
+
+        async def slow():
+            await asyncio.sleep(seconds)
+            return await body()
+        self.time_scale = 1.0
+        try:
+            return await super().task(node, ttype, tid, user, slow, vm=vm, lock=lock, log=log)
+        finally:
+            self.time_scale = 0.0
+
     async def _lxc_config_get(self, user, v):
         # Proxmox keeps a description as comment lines and gives it back with a newline at its end.
         shown = dict(await super()._lxc_config_get(user, v))

@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { TestStack, touched } from "../../harness/stack.ts";
 import type { ConfigInput } from "../../infra/config/schema.ts";
 import { MotoLook } from "./moto-look.ts";
-import { CloudStack, shippedConfig } from "./stand-ins.ts";
+import { CloudStack, shippedConfig, updatedAsPreviewed } from "./stand-ins.ts";
 
 const shipped = shippedConfig("aws-only");
 const config: ConfigInput = {
@@ -71,6 +71,29 @@ test("tags, the operator's address and the driver's size leave the database alon
     [],
     "no step of the database ran again",
   );
+  await sameCluster(3);
+  stack.configure(config);
+  await up();
+});
+
+test("owner and expiry: the preview names the tagged resources, all of them and no other, and up does the same", async () => {
+  const before = { instances: await aws.instances(), boots: boots(), run: (await stack.outputs())["runId"] };
+  stack.configure({ ...config, owner: "ada", expiresHours: 100 });
+  const updated = await updatedAsPreviewed(stack);
+  const { resources } = JSON.parse((await stack.run("stack", "export")).output.replace(/^[^{]*/, "")).deployment as {
+    resources: { urn: string; inputs?: { tags?: unknown } }[];
+  };
+  const tagged = resources.filter(({ inputs }) => inputs?.tags !== undefined).map(({ urn }) => urn.split("::").at(-1)!);
+  assert.ok(tagged.length > 10, tagged.join());
+  assert.deepEqual(updated.toSorted(), ["expiry", ...tagged].sort());
+  for (const tags of await aws.tags())
+    assert.ok(
+      tags["owner"] === "ada" && Date.parse(tags["expires"]!) > Date.now() + 90 * 3_600_000,
+      JSON.stringify(tags),
+    );
+  assert.deepEqual(await aws.instances(), before.instances, "the same instances");
+  assert.deepEqual(boots(), before.boots, "none was stopped");
+  assert.equal((await stack.outputs())["runId"], before.run, "and no new run");
   await sameCluster(3);
   stack.configure(config);
   await up();

@@ -3,6 +3,7 @@ import {
   DescribeAddressesCommand,
   DescribeInstancesCommand,
   DescribeSecurityGroupsCommand,
+  DescribeTagsCommand,
   DescribeVpcsCommand,
   EC2Client,
   TerminateInstancesCommand,
@@ -46,6 +47,17 @@ export class MotoLook {
 
   async terminate(name: string): Promise<void> {
     await this.ec2.send(new TerminateInstancesCommand({ InstanceIds: [(await this.instances())[name] ?? ""] }));
+  }
+
+  /** Tags of everything that carries our project's. */
+  async tags(): Promise<Record<string, string>[]> {
+    const { Tags = [] } = await this.ec2.send(new DescribeTagsCommand({}));
+    const ours = Tags.filter(({ Key }) => Key === "project").map(({ ResourceId }) => ResourceId);
+    return ours.map((id) =>
+      Object.fromEntries(
+        Tags.filter(({ ResourceId }) => ResourceId === id).map(({ Key, Value }) => [Key ?? "", Value ?? ""]),
+      ),
+    );
   }
 
   /** What our stacks have left: everything with their tag. */

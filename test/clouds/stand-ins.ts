@@ -3,6 +3,7 @@
  * PATH.
  */
 
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,39 +24,70 @@ export function shippedConfig(stack: string): ConfigInput {
   ) as unknown as ConfigInput;
 }
 
+export interface Step {
+  /** As the engine calls it: create, update, replace, delete, ... */
+  op: string;
+  type: string;
+  name: string;
+}
+
 /**
- * What a preview would create, one resource a line, in the order of types and names. Throws the engine's words when it
- * fails.
+ * What a command of the engine does, or as a preview would do, to resources; those that stay as they are are left out.
+ * Throws the engine's words when it fails.
  */
-export async function previewed(stack: TestStack): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "meshbench-preview-"));
+export async function steps(stack: TestStack, ...command: string[]): Promise<Step[]> {
+  const folder = mkdtempSync(join(tmpdir(), "meshbench-steps-"));
   const before = process.env["PULUMI_DEBUG_COMMANDS"];
   // The engine has --event-log only with it.
   process.env["PULUMI_DEBUG_COMMANDS"] = "true";
   try {
     // Not the shown lines: under load they run into each other.
     const log = join(folder, "events.json");
-    const { code, output } = await stack.run("preview", "--event-log", log);
-    if (code !== 0) throw new Error(output);
-    const steps = readFileSync(log, "utf8")
+    const { code, output } = await stack.run(...command, "--event-log", log);
+    if (code !== 0) throw new Error(output.slice(-5000));
+    return readFileSync(log, "utf8")
       .split("\n")
       .filter(Boolean)
       .flatMap((line) => {
         const { metadata } =
           (JSON.parse(line) as { resourcePreEvent?: { metadata: { op: string; type: string; urn: string } } })
             .resourcePreEvent ?? {};
-        return metadata?.op === "create" &&
+        return metadata !== undefined &&
+          metadata.op !== "same" &&
           metadata.type !== "pulumi:pulumi:Stack" &&
           !/::default_[^:]*$/.test(metadata.urn)
-          ? [`${metadata.type} ${metadata.urn.split("::").at(-1)}`]
+          ? [{ op: metadata.op, type: metadata.type, name: metadata.urn.split("::").at(-1)! }]
           : [];
       });
-    return [...new Set(steps)].sort().join("\n");
   } finally {
     if (before === undefined) delete process.env["PULUMI_DEBUG_COMMANDS"];
     else process.env["PULUMI_DEBUG_COMMANDS"] = before;
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const lines = (of: Step[]): string[] => [...new Set(of.map(({ op, type, name }) => `${op} ${type} ${name}`))].sort();
+
+/** What a preview would create, one resource a line, in the order of types and names. */
+export async function previewed(stack: TestStack): Promise<string> {
+  const made = (await steps(stack, "preview")).filter(({ op }) => op === "create");
+  return [...new Set(made.map(({ type, name }) => `${type} ${name}`))].sort().join("\n");
+}
+
+/**
+ * Runs a preview, then `up`: the first must name what the second does, neither more nor less, and nothing is made anew.
+ * @returns the names of what was updated.
+ */
+export async function updatedAsPreviewed(stack: TestStack): Promise<string[]> {
+  const told = lines(await steps(stack, "preview"));
+  const done = lines(await steps(stack, "up", "--yes", "--skip-preview", "--suppress-outputs"));
+  assert.deepEqual(done, told, "up does what the preview says");
+  assert.deepEqual(
+    told.filter((line) => !line.startsWith("update ")),
+    [],
+    "nothing is made, replaced or taken away",
+  );
+  return told.map((line) => line.split(" ").at(-1)!);
 }
 
 /** Between two runs of a test the load engine's sources may have been edited, and then the run is made again. */

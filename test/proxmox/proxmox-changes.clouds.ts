@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { touched } from "../../harness/stack.ts";
+import { updatedAsPreviewed } from "../clouds/stand-ins.ts";
 import { lab } from "./lab.ts";
 import { ProxmoxStack } from "./stand-in.ts";
 
@@ -77,16 +78,18 @@ test("a change that would make database nodes anew is refused, and nothing is to
   await up();
 });
 
-test("who is asked about a leftover leaves every guest alone", async () => {
-  const was = boots();
-  proxmox.configure({}, { ...SMALL, owner: "grace" });
-  const output = await up();
-  assert.deepEqual(boots(), was);
-  assert.deepEqual(
-    touched(output).filter((name) => /-galera|-settings$|-mariadb-conf$|-wg/.test(name)),
-    [],
-    "no step of the database ran again",
-  );
+test("owner and expiry: the preview names the guests and nothing else, and up does the same, as they run", async () => {
+  const was = { boots: boots(), run: (await proxmox.stack.outputs())["runId"] };
+  proxmox.configure({}, { ...SMALL, owner: "grace", expiresHours: 100 });
+  const updated = await updatedAsPreviewed(proxmox.stack);
+  assert.deepEqual(updated.toSorted(), ["driver", "expiry", "home-1", "home-2", "home-3"]);
+  for (const { vmid } of await proxmox.guests()) {
+    const { description } = await proxmox.pve.call<{ description: string }>("GET", `/nodes/pve/qemu/${vmid}/config`);
+    const expires = /owner grace, expires (\S+)/.exec(description)?.[1];
+    assert.ok(Date.parse(expires ?? "") > Date.now() + 90 * 3_600_000, description);
+  }
+  assert.deepEqual(boots(), was.boots);
+  assert.equal((await proxmox.stack.outputs())["runId"], was.run, "and no new run");
   await sameCluster();
 });
 
