@@ -65,9 +65,10 @@ const node = () =>
     .makeOptionMandatory();
 
 const release = () =>
-  new Option("--debian <release>", "12 or 13")
+  new Option("--debian <release>", "12, 13, or sid, which has MySQL")
     .argParser((value) => {
-      if (value !== "12" && value !== "13") throw new InvalidArgumentError("12 or 13 is expected.");
+      if (value === "sid") return value;
+      if (value !== "12" && value !== "13") throw new InvalidArgumentError("12, 13 or sid is expected.");
       return Number(value) as Debian;
     })
     .default(12);

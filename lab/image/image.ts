@@ -16,6 +16,7 @@ import {
   DISABLED_UNITS,
   DPKG_OPTIONS,
   FILES,
+  IDENTITY_FILES,
   MASKED_UNITS,
   packagesOf,
 } from "./recipe.ts";
@@ -32,18 +33,36 @@ interface Recipe {
   packages: string[];
   disabled: string[];
   masked: string[];
+  /** Made by a package and to be made by each node for itself: two servers with one identity can't be told apart. */
+  removed: string[];
   files: Record<string, string>;
   archive: string[];
 }
 
-const recipeOf = ({ debian, bare }: Variant): Recipe =>
-  bare
-    ? { packages: BARE_PACKAGES, disabled: [], masked: BARE_MASKED_UNITS, files: BARE_FILES, archive: ARCHIVE_PACKAGES }
-    : { packages: packagesOf(debian), disabled: DISABLED_UNITS, masked: MASKED_UNITS, files: FILES, archive: [] };
+function recipeOf({ debian, bare }: Variant): Recipe {
+  const common = { removed: debian === "sid" ? IDENTITY_FILES : [] };
+  return bare
+    ? {
+        ...common,
+        packages: BARE_PACKAGES,
+        disabled: [],
+        masked: BARE_MASKED_UNITS,
+        files: BARE_FILES,
+        archive: ARCHIVE_PACKAGES,
+      }
+    : {
+        ...common,
+        packages: packagesOf(debian),
+        disabled: DISABLED_UNITS,
+        masked: MASKED_UNITS,
+        files: FILES,
+        archive: [],
+      };
+}
 
 /** Directory of the image of the present recipe, whether it is there or not. */
 export function imageRoot(debian: Debian, bare = false): string {
-  const { packages, disabled, masked, files, archive } = recipeOf({ debian, bare });
+  const { packages, disabled, masked, removed, files, archive } = recipeOf({ debian, bare });
   const recipe = JSON.stringify([
     SUITES[debian],
     packages,
@@ -52,6 +71,7 @@ export function imageRoot(debian: Debian, bare = false): string {
     masked,
     files,
     ...(bare ? [archive] : []),
+    ...(removed.length > 0 ? [removed] : []),
   ]);
   return join(cacheBase(), "images", createHash("sha256").update(recipe).digest("hex").slice(0, 12), "root");
 }
@@ -136,7 +156,7 @@ export async function buildImage(
 export async function pruneImages(): Promise<string[]> {
   const images = dirname(dirname(imageRoot(12)));
   const kept = new Set(
-    ([12, 13] as const).flatMap((debian) => [false, true].map((bare) => dirname(imageRoot(debian, bare)))),
+    ([12, 13, "sid"] as const).flatMap((debian) => [false, true].map((bare) => dirname(imageRoot(debian, bare)))),
   );
   for (const lab of await listLabs())
     for (const node of await listNodes(lab)) kept.add(dirname((await readNode(lab, node))?.image ?? ""));
@@ -163,7 +183,12 @@ const BOUND_TO_PARENT = [
 
 async function bootstrap(target: string, debian: Debian, packages: string[]): Promise<void> {
   progress(`node image: Debian ${SUITES[debian]} with ${packages.length} packages and what they need`);
-  const options = ['APT::Install-Recommends "false"', ...(await machineAptOptions())];
+  const options = [
+    'APT::Install-Recommends "false"',
+    // Lists of the unstable suite are good for a week only, and a mirror that is a cache may be older.
+    ...(debian === "sid" ? ['Acquire::Check-Valid-Until "false"'] : []),
+    ...(await machineAptOptions()),
+  ];
   const result = await tryRun(
     "setpriv",
     [
@@ -193,7 +218,7 @@ async function bootstrap(target: string, debian: Debian, packages: string[]): Pr
   }
 }
 
-async function customize(root: string, { files, disabled, masked }: Recipe): Promise<void> {
+async function customize(root: string, { files, disabled, masked, removed }: Recipe): Promise<void> {
   progress("node image: settings");
   for (const [path, text] of Object.entries(files)) {
     await rm(join(root, path), { force: true });
@@ -207,6 +232,7 @@ async function customize(root: string, { files, disabled, masked }: Recipe): Pro
     await rm(join(root, "etc/systemd/system", unit), { recursive: true, force: true });
     await symlink("/dev/null", join(root, "etc/systemd/system", unit));
   }
+  for (const path of removed) await rm(join(root, path), { force: true });
   const ssh = join(root, "etc/ssh");
   for (const entry of await readdir(ssh)) if (entry.startsWith("ssh_host_")) await rm(join(ssh, entry));
   for (const path of ["etc/apt/apt.conf.d/99mmdebstrap", "etc/hostname", "var/lib/dbus/machine-id"])

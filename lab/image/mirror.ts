@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { listDirectory } from "../registry.ts";
 import { LabError, run } from "../run.ts";
 
-export type Debian = 12 | 13;
-export const SUITES: Record<Debian, string> = { 12: "bookworm", 13: "trixie" };
+/** sid, the unstable suite, is the only one with MySQL. It moves: what it gave is told by the servers themselves. */
+export type Debian = 12 | 13 | "sid";
+export const SUITES: Record<Debian, string> = { 12: "bookworm", 13: "trixie", sid: "sid" };
 /** The machine's own release, whose sources are known. */
 const OWN = SUITES[12];
 
@@ -68,7 +69,9 @@ export async function machineSources(debian: Debian = 12): Promise<string[]> {
     throw new LabError(
       `the machine's apt sources (/etc/apt/sources.list*) name no Debian ${OWN} archive to build the node image from`,
     );
-  return sources.map((line) => line.replace(` ${OWN}`, ` ${SUITES[debian]}`));
+  // The unstable suite has neither updates nor security updates beside it.
+  const there = debian === "sid" ? sources.filter((line) => line.split(" ")[2] === OWN) : sources;
+  return there.map((line) => line.replace(` ${OWN}`, ` ${SUITES[debian]}`));
 }
 
 /** The machine's own proxy and certificate settings for apt, as options of the form `Name "value"`. */

@@ -63,8 +63,29 @@ const IN_DEBIAN_13: Record<string, string> = {
   libssl3: "libssl3t64",
 };
 
-export const packagesOf = (debian: Debian): string[] =>
-  debian === 12 ? PACKAGES : PACKAGES.map((name) => IN_DEBIAN_13[name] ?? name);
+/** The unstable suite is taken for MySQL, which keeps MariaDB out, and for nothing else. */
+const SID_PACKAGES = [
+  ...SYSTEM,
+  "iputils-ping",
+  "iptables",
+  "nftables",
+  "iperf3",
+  "wireguard-tools",
+  "wireguard-go",
+  "curl",
+  "socat",
+  "mysql-server",
+  "zstd",
+  "xz-utils",
+  "haproxy",
+  "libstdc++6",
+  "libatomic1",
+];
+
+export function packagesOf(debian: Debian): string[] {
+  if (debian === "sid") return SID_PACKAGES;
+  return debian === 12 ? PACKAGES : PACKAGES.map((name) => IN_DEBIAN_13[name] ?? name);
+}
 
 /**
  * As little as a cloud's image of Debian has. Everything that a stack needs beyond it has to be installed by the stack.
@@ -111,12 +132,24 @@ export const DISABLED_UNITS = [
   "mariadb.service",
   "mariadb.socket",
   "mariadb-extra.socket",
+  "mysql.service",
   "postgresql.service",
   "haproxy.service",
   "iperf3.service",
   "nftables.service",
   "rsync.service",
 ];
+
+/**
+ * MySQL's package makes a data directory with a server's UUID and keys in it. Replication takes two servers with one UUID for
+ * the same; a server that finds none of them makes its own.
+ */
+export const IDENTITY_FILES = [
+  "auto.cnf",
+  ...["ca-key", "ca", "client-cert", "client-key", "private_key", "public_key", "server-cert", "server-key"].map(
+    (name) => `${name}.pem`,
+  ),
+].map((name) => `var/lib/mysql/${name}`);
 
 /** Of no use in a node without a console, a network manager or hardware, and slow to start. */
 export const MASKED_UNITS = [
