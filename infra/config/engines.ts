@@ -30,6 +30,18 @@ export const mariadbGalera = z.strictObject({
   sstMethod: z.enum(["rsync", "mariabackup"]).default("rsync"),
 });
 
+const mysql = {
+  engine: z.literal("mysql"),
+  /** debian: what Debian's unstable suite has now, for local nodes; or an exact version of the vendor's repository. */
+  version: z
+    .union([z.literal("debian"), z.string().regex(/^\d+\.\d+\.\d+$/, "debian, or an exact version such as 8.4.6")])
+    .default("debian"),
+  variables,
+};
+
+/** One standalone server. */
+export const mysqlNone = z.strictObject({ ...mysql, replication: z.literal("none") });
+
 /** One standalone server of Debian's own version. */
 export const postgresqlNone = z.strictObject({
   engine: z.literal("postgresql"),
@@ -39,8 +51,9 @@ export const postgresqlNone = z.strictObject({
 });
 
 const mariadbSchema = z.discriminatedUnion("replication", [mariadbNone, mariadbGalera]);
+const mysqlSchema = z.discriminatedUnion("replication", [mysqlNone]);
 const postgresqlSchema = z.discriminatedUnion("replication", [postgresqlNone]);
-export const databaseSchema = z.discriminatedUnion("engine", [mariadbSchema, postgresqlSchema]);
+export const databaseSchema = z.discriminatedUnion("engine", [mariadbSchema, mysqlSchema, postgresqlSchema]);
 
 export type DatabaseConfig = z.infer<typeof databaseSchema>;
 type KeyOf<D> = D extends { engine: infer E extends string; replication: infer R extends string } ? `${E}/${R}` : never;
@@ -55,7 +68,7 @@ export const engineKey = ({ engine, replication }: DatabaseConfig): EngineKey =>
   `${engine}/${replication}` as EngineKey;
 
 /** Without a word about the replication, an engine is one server; without a word about the engine, it is Galera. */
-const REPLICATION: Record<string, string> = { mariadb: "none", postgresql: "none" };
+const REPLICATION: Record<string, string> = { mariadb: "none", mysql: "none", postgresql: "none" };
 
 /** Fills in what the schema decides by, and reads the former name `engine: galera`. */
 export function withEngine(raw: unknown): { database: unknown; advice: string[] } {
@@ -72,7 +85,7 @@ export function withEngine(raw: unknown): { database: unknown; advice: string[] 
   return { database: { ...raw, ...(replication === undefined ? {} : { replication }) }, advice: [] };
 }
 
-const MEMBERS = [...mariadbSchema.options, ...postgresqlSchema.options];
+const MEMBERS = [...mariadbSchema.options, ...mysqlSchema.options, ...postgresqlSchema.options];
 
 /** The members that have a key which another one has not: "mariadb with replication galera". */
 export function whoseKey(key: string): string[] {

@@ -24,6 +24,8 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   readonly quorum: boolean;
   /** A row of sbtest on disk with its share of both trees and the engine's free space, bytes. */
   readonly bytesPerRow: number;
+  /** The release of Debian that has the server, for nodes on this machine, whose images carry all; absent: the site's own. */
+  readonly localRelease?: "sid";
   /** Where the data lie, and the units, packages and files that come with the server. */
   readonly host: {
     readonly dataDirectory: string;

@@ -3,11 +3,13 @@ import { type DatabaseConfig, type DatabaseOf, type EngineKey, engineKey } from 
 import type { Engine } from "./engine.ts";
 import { mariadbGalera } from "./mariadb-galera.ts";
 import { mariadbNone } from "./mariadb-none.ts";
+import { mysqlNone } from "./mysql/none.ts";
 import { postgresqlNone } from "./postgresql-none.ts";
 
 export const ENGINES: { readonly [K in EngineKey]: Engine<DatabaseOf<K>> } = {
   "mariadb/none": mariadbNone,
   "mariadb/galera": mariadbGalera,
+  "mysql/none": mysqlNone,
   "postgresql/none": postgresqlNone,
 };
 

@@ -2,6 +2,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { Config } from "../config/schema.ts";
 import type { LocalSite, Site } from "../config/sites/index.ts";
+import { engineOf } from "../databases/index.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
@@ -25,7 +26,10 @@ export async function createSites(
   const before: pulumi.Resource[] = [];
 
   const local: LocalSite[] = ofKind("local");
-  if (local.length > 0) nodes.push(...new LocalSites(local, config.links, plansOf(local), context, opts).nodes);
+  if (local.length > 0) {
+    const { localRelease } = engineOf(config.database);
+    nodes.push(...new LocalSites(local, config.links, plansOf(local), context, localRelease, opts).nodes);
+  }
 
   const inAws = ofKind("aws");
   if (inAws.length > 0) {

@@ -41,15 +41,19 @@ async function startAgain(lab: string, node: string): Promise<void> {
 /** All local sites of a stack share one laboratory: their network, the links between them, and the nodes. */
 export class LocalSites extends pulumi.ComponentResource {
   readonly nodes: Node[];
+  /** Of database nodes, where the site's own release has not got the server. */
+  private readonly databaseRelease: "sid" | undefined;
 
   constructor(
     sites: LocalSite[],
     links: Config["links"],
     plans: NodePlan[],
     context: SiteContext,
+    databaseRelease: "sid" | undefined,
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("meshbench:sites:Local", "local", {}, opts);
+    this.databaseRelease = databaseRelease;
     const network = this.network(sites, links, context);
     const siteOf = (plan: NodePlan): LocalSite => sites.find((s) => s.name === plan.site)!;
     const made = plans.map((plan) => this.machine(plan, siteOf(plan), context, network));
@@ -79,6 +83,7 @@ export class LocalSites extends pulumi.ComponentResource {
    * the node's address has to wait for it, in a preview neither.
    */
   private machine(plan: NodePlan, site: LocalSite, context: SiteContext, network: pulumi.Resource): local.Command {
+    const release = this.releaseOf(plan, site);
     const spec = pulumi.all([context.key.publicKey, pulumi.output(context.labels)]).apply(([publicKey, labels]) =>
       JSON.stringify({
         lab: context.lab,
@@ -86,7 +91,7 @@ export class LocalSites extends pulumi.ComponentResource {
         name: plan.name,
         authorizedKeys: [publicKey],
         labels,
-        ...(releaseOf(site) === 12 ? {} : { debian: site.debian }),
+        ...(release === 12 ? {} : { debian: release }),
         ...limitsOf(site),
       }),
     );
@@ -97,11 +102,15 @@ export class LocalSites extends pulumi.ComponentResource {
         delete: `node delete --lab ${context.lab} --name ${plan.name}`,
         stdin: spec,
         // Another release is another node; the word is left out where stacks that stand have none.
-        triggers: [context.lab, site.name, ...(releaseOf(site) === 12 ? [] : [`Debian ${site.debian}`])],
+        triggers: [context.lab, site.name, ...(release === 12 ? [] : [`Debian ${release}`])],
       },
       [network],
       ["stdin"],
     );
+  }
+
+  private releaseOf(plan: NodePlan, site: LocalSite): 12 | 13 | "sid" {
+    return (plan.roles.includes("database") ? this.databaseRelease : undefined) ?? releaseOf(site);
   }
 
   /** Of all nodes that stand, when they change: the lab's own list goes by them. */
@@ -155,7 +164,7 @@ export class LocalSites extends pulumi.ComponentResource {
         .apply(
           (text): Record<string, unknown> => ({
             kind: "local node",
-            os: `Debian ${releaseOf(site)}`,
+            os: `Debian ${this.releaseOf(plan, site)}`,
             limits: text === undefined ? "none" : (JSON.parse(text) as Record<string, string>)[plan.name],
           }),
         ),

@@ -6,12 +6,16 @@ import { HOST_FACTS } from "./proxmox/storage.ts";
 const STATE = "/var/lib/meshbench-host";
 
 /** Units, files and directories that the project puts on a node. */
-const UNITS = ["wg-quick@wg0", "haproxy", "maxscale", "mariadb", "meshbench-check.socket", "meshbench-iperf"];
+const UNITS = ["wg-quick@wg0", "haproxy", "maxscale", "mariadb", "mysql", "meshbench-check.socket", "meshbench-iperf"];
 const FILES = [
   "/etc/wireguard/wg0.conf",
   "/etc/wireguard/private.key",
   "/etc/mysql/mariadb.conf.d/99-meshbench.cnf",
   "/etc/systemd/system/mariadb.service.d/10-meshbench.conf",
+  "/etc/mysql/mysql.conf.d/zz-meshbench.cnf",
+  "/etc/systemd/system/mysql.service.d/10-meshbench.conf",
+  "/etc/apt/sources.list.d/meshbench-mysql.list",
+  "/etc/apt/keyrings/meshbench-mysql.gpg",
   "/etc/haproxy/meshbench.cfg",
   "/etc/systemd/system/haproxy.service.d/10-meshbench.conf",
   "/etc/systemd/system/meshbench-*",
@@ -24,6 +28,7 @@ const FILES = [
 /** Directories of packages that the project puts files in. */
 const DIRECTORIES = [
   "/etc/systemd/system/mariadb.service.d",
+  "/etc/systemd/system/mysql.service.d",
   "/etc/systemd/system/haproxy.service.d",
   "/etc/wireguard",
 ];
@@ -78,7 +83,7 @@ if [ ! -e "$state/found" ]; then
   done > "$state.new/units"
   stat -c '%a %n' ${DIRECTORIES.join(" ")} > "$state.new/directories" 2>/dev/null || true
   if [ -d /var/lib/mysql ]; then
-    systemctl stop mariadb 2>/dev/null || true
+    systemctl stop mariadb mysql 2>/dev/null || true
     tar -C /var/lib --one-file-system -czf "$state.new/mysql.tar.gz" mysql
   fi
   mv "$state.new" "$state"
@@ -97,7 +102,7 @@ export function leaveScript(): string {
 set -u
 state=${STATE}
 [ -d "$state" ] || exit 0
-for unit in $(systemctl list-units --all --plain --no-legend 'meshbench-*' | awk '{ print $1 }') haproxy maxscale mariadb wg-quick@wg0; do
+for unit in $(systemctl list-units --all --plain --no-legend 'meshbench-*' | awk '{ print $1 }') haproxy maxscale mariadb mysql wg-quick@wg0; do
   systemctl stop "$unit" 2>/dev/null
 done
 systemctl disable --quiet wg-quick@wg0 meshbench-check.socket 2>/dev/null
@@ -108,7 +113,7 @@ while read -r mode directory; do chmod "$mode" "$directory"; done < "$state/dire
 systemctl daemon-reload
 systemctl reset-failed 2>/dev/null
 # Packages that were not here before; those that others brought in since are not ours to remove.
-new=$(dpkg-query -W -f '\${binary:Package} \${db:Status-Status}\\n' | awk '$2 == "installed" { print $1 }' | sort | comm -13 "$state/packages" - | grep -E '^(mariadb-|galera-|libmariadb|mysql-common|haproxy|maxscale|wireguard-|iperf3|libiperf|socat|rsync)' || true)
+new=$(dpkg-query -W -f '\${binary:Package} \${db:Status-Status}\\n' | awk '$2 == "installed" { print $1 }' | sort | comm -13 "$state/packages" - | grep -E '^(mariadb-|galera-|libmariadb|mysql-|haproxy|maxscale|wireguard-|iperf3|libiperf|socat|rsync)' || true)
 if [ -n "$new" ]; then DEBIAN_FRONTEND=noninteractive flock -w 900 ${PACKAGE_LOCK} apt-get -q -o DPkg::Lock::Timeout=300 purge -y $new >/dev/null 2>&1 || echo "$(hostname): some packages could not be removed: $new" >&2; fi
 if [ -e "$state/mysql.tar.gz" ]; then
   find /var/lib/mysql -mindepth 1 -xdev -delete

@@ -13,8 +13,8 @@ import {
   BARE_FILES,
   BARE_MASKED_UNITS,
   BARE_PACKAGES,
-  DISABLED_UNITS,
   DPKG_OPTIONS,
+  disabledUnitsOf,
   FILES,
   IDENTITY_FILES,
   MASKED_UNITS,
@@ -53,7 +53,7 @@ function recipeOf({ debian, bare }: Variant): Recipe {
     : {
         ...common,
         packages: packagesOf(debian),
-        disabled: DISABLED_UNITS,
+        disabled: disabledUnitsOf(debian),
         masked: MASKED_UNITS,
         files: FILES,
         archive: [],

@@ -128,17 +128,19 @@ export const DPKG_OPTIONS = [
 /**
  * Installed, and started by whoever wants them. The two sockets would hold port 3306 with no server behind it.
  */
-export const DISABLED_UNITS = [
+const DISABLED_UNITS = [
   "mariadb.service",
   "mariadb.socket",
   "mariadb-extra.socket",
-  "mysql.service",
   "postgresql.service",
   "haproxy.service",
   "iperf3.service",
   "nftables.service",
   "rsync.service",
 ];
+
+export const disabledUnitsOf = (debian: Debian): string[] =>
+  debian === "sid" ? [...DISABLED_UNITS, "mysql.service"] : DISABLED_UNITS;
 
 /**
  * MySQL's package makes a data directory with a server's UUID and keys in it. Replication takes two servers with one UUID for

@@ -26,6 +26,12 @@ import {
   settingsScript,
   standaloneScript,
 } from "../../infra/databases/galera-scripts.ts";
+import { mysqlConf } from "../../infra/databases/mysql/conf.ts";
+import { configureScript as mysqlConfigureScript } from "../../infra/databases/mysql/install.ts";
+import {
+  readyScript as mysqlReadyScript,
+  serverScript as mysqlServerScript,
+} from "../../infra/databases/mysql/scripts.ts";
 import {
   configureScript as pgConfigureScript,
   readyScript as pgReadyScript,
@@ -103,6 +109,10 @@ const POSTGRES_CONF = postgresConf(
 );
 const POSTGRES_ACCESS = { user: "meshbench", database: "sbtest", network: "10.99.0.0/24" };
 
+const MYSQL = { meshAddress: "10.99.0.1", maxConnections: 151 };
+const MYSQL_CONF = mysqlConf(MYSQL, [], { innodb_buffer_pool_size: "256M", init_connect: "SET @a = '#'" });
+const MYSQL_ACCOUNT = { user: "meshbench", database: "sbtest", network: "10.99.0.%" };
+
 /** Files that a node reads. */
 export const FILES: Record<string, string> = {
   "wireguard.conf": WIREGUARD,
@@ -117,6 +127,7 @@ export const FILES: Record<string, string> = {
     },
   ),
   "standalone.cnf": serverConf({ ...SERVER, members: [] }, ALONE),
+  "mysql.cnf": MYSQL_CONF,
   "postgresql.conf": POSTGRES_CONF,
   "haproxy-postgresql.cfg": haproxyConf("10.99.0.14", SERVERS.slice(0, 1), 46, { port: 5432, checked: false }),
   "haproxy.cfg": haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true }),
@@ -140,6 +151,10 @@ export const SCRIPTS: Record<string, string> = {
   "wireguard-reach.sh": reachScript("east-1", PEERS, 1420),
   "wireguard-reach-auto.sh": reachScript("east-1", PEERS, "auto"),
   "wireguard-mtu.sh": mtuScript(1360),
+  "mysql-configure.sh": mysqlConfigureScript(MYSQL_CONF, "debian"),
+  "mysql-configure-vendor.sh": mysqlConfigureScript(MYSQL_CONF, "8.4.6"),
+  "mysql-server.sh": mysqlServerScript("0123456789abcdef", 120),
+  "mysql-ready.sh": mysqlReadyScript(MYSQL_ACCOUNT),
   "mesh-path.sh": pathScript(PEERS, 1420),
   "look.sh": probeScript(PEERS, { galera: true, units: ["mariadb"] }),
   "look-standalone.sh": probeScript(PEERS, { galera: false, units: ["mariadb"] }),
