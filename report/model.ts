@@ -182,7 +182,7 @@ export function subjectOf(result: RunResult, label: string, source: string): Sub
     },
     method: {
       "load generator": `${result.engine.name} ${result.engine.version}`,
-      "client protocol": target.driver,
+      "client protocol": target.dialect === undefined ? target.driver : `${target.driver}, dialect ${target.dialect}`,
       "window (s)": list(spec.steps.map((s) => s.durationSeconds)),
       "warm-up (s)": list(spec.steps.map((s) => s.warmupSeconds)),
       repeats: list(spec.steps.map((s) => s.repeats)),

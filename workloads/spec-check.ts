@@ -7,10 +7,9 @@ import { dataOf, planStep } from "./steps.ts";
  * `data.options.y`.
  */
 export function workloadProblems(
-  spec: Pick<RunSpec, "data" | "steps" | "seed"> & { driver: "mysql" | "postgres" },
+  spec: Pick<RunSpec, "data" | "steps" | "seed"> & { target: Pick<RunSpec["target"], "driver" | "dialect"> },
 ): string[] {
-  const whole = { ...spec, target: { driver: spec.driver } };
-  const checks = [() => dataOf(whole), ...spec.steps.map((_, index) => () => planStep(whole, index))];
+  const checks = [() => dataOf(spec), ...spec.steps.map((_, index) => () => planStep(spec, index))];
   const problems = checks.flatMap((check) => {
     try {
       check();

@@ -1,12 +1,13 @@
 /** What a spec's steps mean: their workload, its options, its plan, and the tables that all of them run on. */
 import type { RunSpec } from "./contract.ts";
+import { dialectName } from "./contract.ts";
 import type { Plan } from "./engine/plan.ts";
 import type { Layer } from "./options.ts";
 import { resolve } from "./options.ts";
 import { workload } from "./registry.ts";
 import type { DataContext, Dataset, Table, Workload } from "./workload.ts";
 
-type Part = Pick<RunSpec, "data" | "steps"> & { target: Pick<RunSpec["target"], "driver"> };
+type Part = Pick<RunSpec, "data" | "steps"> & { target: Pick<RunSpec["target"], "driver" | "dialect"> };
 
 /** Of every step, whatever the workload. */
 type StepOptions = Record<string, unknown> & { events: number };
@@ -54,7 +55,7 @@ export function planStep(
   const { steps, data } = spec;
   const plan = chosen.plan({
     options,
-    dialect: spec.target.driver,
+    dialect: dialectName(spec.target),
     tables: data.tables,
     tableSize: data.tableSize,
     sessions: steps[index]?.threads ?? 1,
@@ -91,7 +92,7 @@ export function dataOf(spec: Part): RunData {
   const { tables, tableSize } = spec.data;
   const context: RunData["context"] = {
     options,
-    dialect: spec.target.driver,
+    dialect: dialectName(spec.target),
     tables,
     tableSize,
     steps: spec.steps.map((step, i) => ({

@@ -4,7 +4,7 @@
  * neither knows a workload. registry.ts lists those that there are.
  */
 import type { z } from "zod";
-import type { Target } from "./contract.ts";
+import type { DialectName } from "./contract.ts";
 import type { Plan } from "./engine/plan.ts";
 import type { Random } from "./engine/random.ts";
 
@@ -35,8 +35,6 @@ export interface DataSize {
   readonly tables: number;
   readonly tableSize: number;
 }
-
-export type DialectName = Target["driver"];
 
 /** Tables that one workload or several run on. */
 export interface Dataset<S extends z.ZodObject = z.ZodObject> {

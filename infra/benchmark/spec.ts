@@ -4,6 +4,7 @@ import type { Endpoint, RunSpecInput, Target } from "../../workloads/contract.ts
 import { expandSteps } from "../config/profiles.ts";
 import type { Config } from "../config/schema.ts";
 import { DATABASE_NAME, DATABASE_USER } from "../databases/database.ts";
+import { protocolOf } from "../databases/engine.ts";
 import { engineOf } from "../databases/index.ts";
 import { machineOf } from "../sites/machine.ts";
 import type { NodePlan } from "../topology.ts";
@@ -23,7 +24,7 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
     runId: config.runId ?? RUN_ID_PLACEHOLDER,
     seed: runSeed(config),
     target: {
-      driver: engine.protocol,
+      ...protocolOf(engine),
       endpoints: target.endpoints,
       policy: target.policy,
       database: DATABASE_NAME,

@@ -5,6 +5,7 @@
 
 import type { z } from "zod";
 import { workloadProblems } from "../../workloads/spec-check.ts";
+import { protocolOf } from "../databases/engine.ts";
 import { engineOf } from "../databases/index.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import { checkProxy } from "../proxies/kinds.ts";
@@ -79,7 +80,7 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
 /** Names and options of every step, as the driver would otherwise refuse them when the nodes are up. */
 function checkWorkloads({ profile, seed, database }: Config): string[] {
   const steps = profile.steps.map((step) => ({ ...step, threads: [step.threads].flat()[0]! }));
-  const problems = workloadProblems({ data: profile.data, steps, seed, driver: engineOf(database).protocol });
+  const problems = workloadProblems({ data: profile.data, steps, seed, target: protocolOf(engineOf(database)) });
   return problems.map((problem) => `meshbench:profile.${problem}`);
 }
 

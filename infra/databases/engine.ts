@@ -3,7 +3,7 @@
  * functions; the component that stands it up is loaded only when it is wanted.
  */
 import type * as pulumi from "@pulumi/pulumi";
-import type { CommitRule, Endpoint, Target } from "../../workloads/contract.ts";
+import type { CommitRule, DialectName, Endpoint, Target } from "../../workloads/contract.ts";
 import type { DatabaseConfig } from "../config/engines.ts";
 import type { Config, ProxyKindName } from "../config/schema.ts";
 import type { Node } from "../node.ts";
@@ -13,6 +13,8 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   /** For people: "MariaDB Galera". */
   readonly title: string;
   readonly protocol: Target["driver"];
+  /** Absent: the protocol's own. */
+  readonly dialect?: DialectName;
   readonly port: number;
   /** Which proxies can stand before it. */
   readonly proxies: readonly ProxyKindName[];
@@ -45,6 +47,15 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   /** Stands it up on the nodes. */
   load(): Promise<CreateDatabase<D>>;
 }
+
+/** What a spec's target says of the servers. */
+export const protocolOf = ({
+  protocol,
+  dialect,
+}: Pick<Engine, "protocol" | "dialect">): Pick<Target, "driver" | "dialect"> => ({
+  driver: protocol,
+  ...(dialect === undefined ? {} : { dialect }),
+});
 
 /** One per database node, by mesh address. */
 export const endpointsOf = (

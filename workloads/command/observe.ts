@@ -1,5 +1,6 @@
 /** Server facts around each window: the observer of workloads/facts in the shape that a run asks for. */
 import type { RunSpec } from "../contract.ts";
+import { dialectName } from "../contract.ts";
 import type { Observer } from "../engine/run.ts";
 import type { NodeSample } from "../facts/observer.ts";
 import { deltas, openObserver } from "../facts/observer.ts";
@@ -46,7 +47,7 @@ export async function observerFor(spec: RunSpec): Promise<Observer | undefined> 
       clearInterval(timer);
       const seen = series;
       const end = await observer.sample();
-      const facts = deltas(spec.target.driver, (await start) ?? [], end);
+      const facts = deltas(dialectName(spec.target), (await start) ?? [], end);
       start = null;
       return facts.map((fact) => {
         const own = seen.flatMap(({ t, samples }) =>

@@ -19,8 +19,14 @@ export const endpointSchema = z.strictObject({
   role: z.enum(["any", "primary", "replica", "proxy"]).default("any"),
 });
 
-export const targetSchema = z.strictObject({
+/** Protocols, each with the SQL dialects that are spoken over it, its own one first. */
+export const DIALECTS = { mysql: ["mysql"], postgres: ["postgres"] } as const;
+
+const targetShape = z.strictObject({
+  /** The protocol. */
   driver: z.enum(["mysql", "postgres"]),
+  /** The SQL that the servers understand. Absent: the protocol's own. */
+  dialect: z.enum(["mysql", "postgres"]).optional(),
   endpoints: z.array(endpointSchema).min(1),
   policy: z.enum(["round-robin", "random", "first-alive", "read-write-split"]).default("round-robin"),
   database: z.string().min(1).default("sbtest"),
@@ -45,6 +51,21 @@ export const targetSchema = z.strictObject({
   /** sysbench's --db-ps-mode. */
   preparedStatements: z.enum(["auto", "disable"]).default("auto"),
 });
+
+export const targetSchema = targetShape.superRefine(({ driver, dialect }, context) => {
+  const spoken: readonly string[] = DIALECTS[driver];
+  if (dialect !== undefined && !spoken.includes(dialect))
+    context.addIssue({
+      code: "custom",
+      path: ["dialect"],
+      message: `expected ${spoken.join(" or ")} with driver ${driver}`,
+    });
+});
+
+/** Which SQL a target's servers understand. */
+export const dialectName = ({ driver, dialect }: Pick<Target, "driver" | "dialect">): DialectName =>
+  dialect ?? DIALECTS[driver][0];
+export type DialectName = NonNullable<Target["dialect"]>;
 
 /** Options by name (underscored); which exist and their defaults: the workload's own description. */
 export const optionsSchema = z.record(z.string(), z.union([z.number(), z.string(), z.boolean()]));

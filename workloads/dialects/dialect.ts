@@ -2,10 +2,10 @@
  * What differs between servers that speak SQL, apart from the protocol that carries it: DDL, catalogs, how data get in
  * fastest, what counts as replicated, checksums, limits, counters. The protocols are in drivers/.
  */
-import type { Target } from "../contract.ts";
+import type { DialectName, Target } from "../contract.ts";
 import type { Kind, Values } from "../facts/names.ts";
 import type { Session } from "../sql-session.ts";
-import type { ColumnType, DialectName, Index, Table } from "../workload.ts";
+import type { ColumnType, Index, Table } from "../workload.ts";
 
 export type Method = "load-data" | "copy" | "insert";
 

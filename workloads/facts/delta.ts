@@ -1,7 +1,6 @@
 /** Differences between two samples of the same nodes. Pure. */
-import type { StepResult } from "../contract.ts";
+import type { DialectName, StepResult } from "../contract.ts";
 import { dialectNamed } from "../dialects/index.ts";
-import type { DialectName } from "../workload.ts";
 import type { Values } from "./names.ts";
 
 /** `at`: milliseconds since the epoch, on the driver's clock. A node that did not answer in time has only `error`. */
