@@ -3,7 +3,7 @@
  * and a WAN. Nothing here was measured, and every result says so in its stand-ins.
  */
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
-import type { RunResult, StepResult } from "../workloads/contract.ts";
+import type { CommitRule, RunResult, StepResult } from "../workloads/contract.ts";
 import { runResultSchema } from "../workloads/contract.ts";
 
 export const SYNTHETIC = "synthetic: made by a generator for tests, nothing was measured";
@@ -34,6 +34,8 @@ export interface SyntheticOptions {
   options?: Record<string, number | string | boolean>;
   startedAt?: string;
   note?: string;
+  /** Design of the database; Galera as older results say it when absent. */
+  database?: { engine: string; replication: string; title: string; commit: CommitRule };
 }
 
 /** mulberry32: small, seeded, good enough to make figures look alive. */
@@ -182,7 +184,11 @@ export function syntheticResult(options: SyntheticOptions = {}): RunResult {
           nodes: all,
           links: spread ? [{ between: ["alpha", "beta"], rttMs: o.rttMs }] : [],
         },
-        database: { engine: "mariadb-galera", version: "10.11.11", options: { innodb_buffer_pool_size: "256M" } },
+        database: {
+          ...(o.database ?? { engine: "mariadb-galera" }),
+          version: "10.11.11",
+          options: { innodb_buffer_pool_size: "256M" },
+        },
         proxy: { kind: "haproxy", version: "2.6.12", node: "db1" },
         rttMatrix,
         standIns: [SYNTHETIC, ...(o.note ? [o.note] : [])],

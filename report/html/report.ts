@@ -7,6 +7,7 @@ import { checkClaims } from "../published/claims.ts";
 import { caveatLines, evidenceLines, floorReading, forcedMark, READING, subjectLine } from "../render/text.ts";
 import { clientScript } from "./bundle.ts";
 import { barCharts, latencyCharts, rttChart, SHOWN, scatterChart, sweepCharts, timeChart } from "./charts.ts";
+import { designSection } from "./designs.ts";
 import type { Markup } from "./escape.ts";
 import { embedJson, html, raw } from "./escape.ts";
 import { hostsTable } from "./hosts.ts";
@@ -55,6 +56,7 @@ export async function renderReport(comparison: Comparison, options: ReportOption
 <nav aria-label="Contents"><ul>${[["summary", "Summary"], ["topology", "Topology"], ...comparison.blocks.map((b, i) => [`workload-${i}`, b.key]), ["time", "Over time"], ["environment", "Environment"], ["specs", "Specs"]].map(([id, text]) => html`<li><a href="#${id!}">${text!}</a></li>`)}</ul></nav>
 <main>
 ${summarySection(comparison, chart)}
+${designSection(comparison)}
 ${topologySection(shown, chart)}
 ${barSection(comparison, chart)}
 ${comparison.blocks.map((block, i) => workloadSection(comparison, block, i, chart))}

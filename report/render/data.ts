@@ -1,6 +1,7 @@
 /** The comparison as data: JSON for programs, CSV for spreadsheets. Units: per second, milliseconds. */
 import type { Comparison } from "../compare/compare.ts";
 import { METRICS } from "../compare/compare.ts";
+import { designRows } from "../compare/designs.ts";
 import { priceOf } from "../compare/money.ts";
 import type { Estimate } from "../stats.ts";
 import { halfWidth95 } from "../stats.ts";
@@ -37,6 +38,7 @@ export function toData(comparison: Comparison) {
     differences: work.differences,
     notStated: work.unstated,
     shape: comparison.shape,
+    designs: designRows(comparison).map((row) => ({ ...row, subject: subjects[row.subject]!.label })),
     workloads: blocks.map((block) => ({
       workload: block.key,
       sweeps: block.sweeps.map((sweep, i) => ({

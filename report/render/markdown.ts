@@ -2,6 +2,7 @@
 import type { Cell, Comparison, Row } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
 import { averagesApart, splitRows } from "../compare/counterpart.ts";
+import { DESIGN_HEAD, designCells, designNote, designRows } from "../compare/designs.ts";
 import { priceOf } from "../compare/money.ts";
 import { judgement } from "../compare/shape.ts";
 import { number } from "../format.ts";
@@ -76,6 +77,19 @@ export function renderMarkdown(comparison: Comparison): string {
     ...subjects.map((s, i) => `- ${i === 0 && subjects.length > 1 ? "baseline: " : ""}${cellText(subjectLine(s))}`),
     "",
   );
+  const designs = designRows(comparison);
+  if (designs.length > 0)
+    out.push(
+      "## What a write costs, by design",
+      "",
+      table(
+        [...DESIGN_HEAD],
+        designs.map((row) => designCells(row, subjects)),
+      ),
+      "",
+      cellText(designNote(subjects)),
+      "",
+    );
   for (const block of comparison.blocks) {
     out.push(`## ${cellText(block.key)}${comparison.forced ? " (not the same work)" : ""}`, "");
     const { shared } = splitRows(comparison, block);

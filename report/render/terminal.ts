@@ -3,6 +3,7 @@ import Table from "cli-table3";
 import type { Block, Cell, Comparison, Row } from "../compare/compare.ts";
 import { describeDifference } from "../compare/compare.ts";
 import { averagesApart, splitRows } from "../compare/counterpart.ts";
+import { DESIGN_HEAD, designCells, designNote, designRows } from "../compare/designs.ts";
 import { judgement, type Shape } from "../compare/shape.ts";
 import { number } from "../format.ts";
 import {
@@ -37,6 +38,8 @@ export function renderTerminal(comparison: Comparison): string {
     ...subjects.map((s, i) => `${i === 0 && subjects.length > 1 ? "baseline  " : "          "}${subjectLine(s)}`),
     "",
   );
+  const designs = renderDesigns(comparison);
+  if (designs.length > 0) out.push(...designs, "");
   for (const block of comparison.blocks) out.push(...renderBlock(comparison, block), "");
   const rest = aloneTable(comparison);
   if (rest.length > 0) out.push(...rest, "");
@@ -48,6 +51,21 @@ export function renderTerminal(comparison: Comparison): string {
   out.push(...READING);
   // Names and notes come from files: a control sequence in them must not reach the terminal.
   return `${out.join("\n").replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, "?")}\n`;
+}
+
+function renderDesigns(comparison: Comparison): string[] {
+  const rows = designRows(comparison);
+  if (rows.length === 0) return [];
+  const table = new Table({
+    head: [...DESIGN_HEAD],
+    style: { ...plain, compact: true },
+    colAligns: DESIGN_HEAD.map((_, i) => (i < 3 ? ("left" as const) : ("right" as const))),
+  });
+  rows.forEach((row, i) => {
+    const [workload = "", ...rest] = designCells(row, comparison.subjects);
+    table.push([rows[i - 1]?.workload === row.workload ? "" : workload, ...rest]);
+  });
+  return ["== what a write costs, by design", table.toString(), `   ${designNote(comparison.subjects)}`];
 }
 
 interface Column {
