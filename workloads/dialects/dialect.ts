@@ -6,6 +6,7 @@ import type { DialectName, Target } from "../contract.ts";
 import type { Kind, Values } from "../facts/names.ts";
 import type { Session } from "../sql-session.ts";
 import type { ColumnType, Index, Table } from "../workload.ts";
+import type { Outstanding } from "./outstanding.ts";
 
 export type Method = "load-data" | "copy" | "insert";
 
@@ -65,6 +66,8 @@ export interface Dialect {
   finishTable(session: Session, table: Table, timeoutMs: number): Promise<void>;
   /** From here on the session's reads wait until all that was committed before is applied on its node. */
   waitForReplication(session: Session): Promise<void>;
+  /** What the session's node has still to apply of what others have committed. */
+  outstanding(session: Session, timeoutMs: number): Promise<Outstanding>;
   /** The same on two nodes that have the same rows. */
   checksum(session: Session, table: Table, timeoutMs: number): Promise<string>;
   /** @param asked data.method and data.localInfile of the spec. Throws one line when that cannot be had. */

@@ -6,6 +6,7 @@ import { createIndex, createTable, quotedNames, typesWith } from "./ddl.ts";
 import type { Dialect, Limit, Room } from "./dialect.ts";
 import { sampleMysql, variablesMysql } from "./facts.ts";
 import { planMysqlLoad } from "./mysql-load.ts";
+import { outstandingMysql } from "./outstanding.ts";
 
 const ASK_MS = 10_000;
 
@@ -44,6 +45,7 @@ export const mysql: Dialect = {
     const rows = await session.query("SHOW VARIABLES LIKE 'wsrep_on'", 30_000);
     if (rows[0]?.["Value"] === "ON") await session.query("SET SESSION wsrep_sync_wait = 1", 30_000);
   },
+  outstanding: outstandingMysql,
   // A CRC over the rows.
   checksum: async (session, { name }, timeoutMs) =>
     String((await session.query(`CHECKSUM TABLE ${name}`, timeoutMs))[0]?.["Checksum"] ?? ""),

@@ -8,6 +8,7 @@ import { createIndex, createTable, quotedNames, typesWith } from "./ddl.ts";
 import type { Dialect, LoadPlan, LoadWish, Room } from "./dialect.ts";
 import { NO_LIMIT } from "./dialect.ts";
 import { samplerPostgres, variablesPostgres } from "./facts.ts";
+import { outstandingPostgres } from "./outstanding.ts";
 
 const ASK_MS = 10_000;
 
@@ -65,6 +66,7 @@ export const postgres: Dialect = {
     await session.query(`ANALYZE ${name}`, timeoutMs);
   },
   async waitForReplication() {},
+  outstanding: outstandingPostgres,
   /** Row count and the sum of 64 bits of each row's MD5: independent of order. */
   async checksum(session, { name, columns }, timeoutMs) {
     const row = columns.map(asText).join(" || ',' || ");

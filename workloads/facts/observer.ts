@@ -92,17 +92,32 @@ class WatchedNode {
     });
   }
 
+  /**
+   * A session that was there may have been lost since the last sample, by a restart or an idle limit between here and
+   * the server: once more over a new one. What that one says is the sample, or the gap in it.
+   */
   async #attempt<T>(
     question: (session: Session, timeoutMs: number) => Promise<T>,
+  ): Promise<{ value: T } | { error: string }> {
+    const deadline = performance.now() + this.#timeoutMs;
+    const old = this.#session !== undefined;
+    const answer = await this.#once(question, this.#timeoutMs);
+    const left = deadline - performance.now();
+    return old && "error" in answer && left > 0 ? this.#once(question, left) : answer;
+  }
+
+  async #once<T>(
+    question: (session: Session, timeoutMs: number) => Promise<T>,
+    timeoutMs: number,
   ): Promise<{ value: T } | { error: string }> {
     if (this.#closed) return { error: "the observer is closed" };
     try {
       this.#session ??= await openSession(this.#target, this.#node, {
-        connectTimeoutMs: this.#timeoutMs,
+        connectTimeoutMs: timeoutMs,
         noDatabase: true,
       });
       if (this.#closed) throw new Error("the observer is closed");
-      return { value: await question(this.#session, this.#timeoutMs) };
+      return { value: await question(this.#session, timeoutMs) };
     } catch (error) {
       this.#session?.close();
       this.#session = undefined;

@@ -11,8 +11,14 @@ import type { FilledTable } from "./loader.ts";
 /** A replica this far behind after a load will not be there for the run either. */
 const SETTLE_MS = 600_000;
 const POLL_MS = 500;
+/**
+ * A difference that stands through so many polls while the node has nothing left to apply stays. More than one poll: a
+ * change that has just been committed elsewhere is not on its way for a moment.
+ */
+const STILL_POLLS = 6;
 /** Counting a large table on a cold cache takes its time. */
 const COUNT_TIMEOUT_MS = 600_000;
+const ASK_MS = 30_000;
 
 type Node = RunSpec["observe"][number];
 
@@ -45,6 +51,7 @@ async function settleNode(
   let session: Session | undefined;
   /** A node that takes no session at all is down, not behind: waiting would not help. */
   let answered = false;
+  let still = { lacks: "", polls: 0 };
   const stop = (): void => session?.close();
   signal.addEventListener("abort", stop);
   try {
@@ -59,6 +66,11 @@ async function settleNode(
         const missing = await firstMissing(session, dialect, tables);
         if (missing === undefined) return undefined;
         lacks = missing;
+        const { state, what } = await dialect.outstanding(session, ASK_MS);
+        const settled = state === "none" || state === "stopped";
+        still = { lacks, polls: settled && lacks === still.lacks ? still.polls + 1 : Number(settled) };
+        if (still.polls >= STILL_POLLS)
+          return `${node.name} (${node.host}:${node.port}): not as loaded, and waiting does not change it: ${lacks}; ${state === "none" ? "it has nothing left to apply, so something else writes to the table or took rows away" : what}`;
       } catch (error) {
         signal.throwIfAborted();
         // A standby may cancel a long read in favour of what it has to apply.

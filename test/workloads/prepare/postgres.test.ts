@@ -7,8 +7,10 @@ import type { PostgresServer } from "../../../harness/servers/postgres.ts";
 import { postgresBinaries, startPostgres } from "../../../harness/servers/postgres.ts";
 import type { RunSpec } from "../../../workloads/contract.ts";
 import { runSpecSchema } from "../../../workloads/contract.ts";
+import { outstandingPostgres } from "../../../workloads/dialects/outstanding.ts";
 import { deltas, openObserver } from "../../../workloads/facts/observer.ts";
 import { checkData, cleanup, prepare, verify } from "../../../workloads/prepare/index.ts";
+import { openSession } from "../../../workloads/sql-session.ts";
 
 const binaries = await postgresBinaries();
 const packages = await ensurePackages(["sysbench"]);
@@ -73,6 +75,9 @@ describe("prepare on PostgreSQL", { skip: reason === undefined ? false : `SKIPPE
     assert.equal((await prepare(wanted, options)).reused, true);
     assert.deepEqual(await checkData(wanted, { signal }), { problems: [], notes: [] });
     assert.match(String((await observer.variables())["n1"]?.["shared_buffers"]), /^\d+ x 8kB$/);
+    const session = await openSession(wanted.target, wanted.observe[0]!);
+    assert.deepEqual(await outstandingPostgres(session, 10_000), { state: "none", what: "" });
+    session.close();
 
     await server.admin("DROP INDEX k_1; DELETE FROM sbtest1 WHERE id > 40000");
     assert.equal((await prepare(wanted, options))["loaded"], 10_000);
