@@ -28,6 +28,18 @@ export interface MaxscaleConf {
  */
 export const MONITOR_DEFAULTS: Record<string, string> = { monitor_interval: "2000ms", disable_master_failback: "true" };
 
+/**
+ * A donor serves on under mariabackup, and is held under rsync (where galeramon would not heed the parameter either:
+ * it asks the server for its method).
+ */
+export const monitorOf = (
+  sstMethod: "rsync" | "mariabackup" | undefined,
+  given: Record<string, string>,
+): Record<string, string> => ({
+  ...(sstMethod === "mariabackup" ? { available_when_donor: "true" } : {}),
+  ...given,
+});
+
 /** Node names end in a number, so that none can be the name of another section. */
 export function maxscaleConf({ bind, servers, monitor, service }: MaxscaleConf): string {
   return [

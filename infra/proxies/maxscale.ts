@@ -10,7 +10,7 @@ import { type Node, onNode } from "../node.ts";
 import { checkout } from "../paths.ts";
 import { type Archive, archiveShipment, kindOf } from "./archive.ts";
 import type { CreateProxy, ProxyArgs } from "./kind.ts";
-import { accountsScript, maxscaleConf } from "./maxscale-conf.ts";
+import { accountsScript, maxscaleConf, monitorOf } from "./maxscale-conf.ts";
 import { parseFacts } from "./maxscale-facts.ts";
 import { installScript, type MaxscaleSource } from "./maxscale-install.ts";
 import { serviceScript } from "./maxscale-scripts.ts";
@@ -34,6 +34,7 @@ export class MaxScale extends pulumi.ComponentResource implements Proxy {
   constructor({ node, databaseNodes, database, config, displaced }: ProxyArgs, opts?: pulumi.ComponentResourceOptions) {
     super("meshbench:proxies:MaxScale", "proxy", {}, opts);
     const { proxy } = config;
+    const monitor = monitorOf("sstMethod" in config.database ? config.database.sstMethod : undefined, proxy.monitor);
     const passwords = pulumi.interpolate`${password("maxscale-monitor-password", { parent: this })}\n${password("maxscale-service-password", { parent: this })}\n`;
     const installed = this.install(node, proxy.archive, proxy.version);
     const accounts = onNode(
@@ -54,7 +55,7 @@ export class MaxScale extends pulumi.ComponentResource implements Proxy {
           bind: node.meshAddress,
           servers: servers.length,
           displaced,
-          conf: maxscaleConf({ bind: node.meshAddress, servers, monitor: proxy.monitor, service: proxy.service }),
+          conf: maxscaleConf({ bind: node.meshAddress, servers, monitor, service: proxy.service }),
         }),
         stdin: passwords,
         triggers: [proxy.archive?.sha256 ?? proxy.version],

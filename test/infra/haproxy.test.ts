@@ -62,12 +62,17 @@ function answer(state: string | undefined): { status: string; headers: string; b
   };
 }
 
-test("only a node that is Synced, ready and in the primary component is in service", () => {
+test("only a node that is Synced, or a donor that serves on, ready and in the primary component is in service", () => {
   const good = answer("Synced ON Primary");
   assert.equal(good.status, "HTTP/1.0 200 OK");
   assert.equal(good.length, Buffer.byteLength(good.body));
+  for (const state of ["Synced ON Primary serves as donor", "Donor/Desynced ON Primary serves as donor"])
+    assert.equal(answer(state).status, "HTTP/1.0 200 OK", state);
   for (const state of [
     "Donor/Desynced ON Primary",
+    "Donor/Desynced OFF Primary serves as donor",
+    "Donor/Desynced ON non-Primary serves as donor",
+    "Joined ON Primary serves as donor",
     "Synced OFF Primary",
     "Synced ON non-Primary",
     "Joined ON Primary",

@@ -331,6 +331,8 @@ test("a standalone server founds nothing, a backup's account comes before the jo
   const backup = program({ ...TWO, database: { sstMethod: "mariabackup" } });
   assert.ok(of(backup, "sst-account").dependsOn.includes("east-1-galera"));
   assert.ok(of(backup, "east-2-galera-enter").dependsOn.includes("sst-account"));
+  const split = program({ ...TWO, database: { sstMethod: "mariabackup" }, proxy: { kind: "maxscale" } });
+  assert.match(JSON.stringify(of(split, "maxscale").inputs), /available_when_donor=true/);
 });
 
 test("a mistake in the configuration ends the program before anything is created", () => {

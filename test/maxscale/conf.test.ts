@@ -8,7 +8,13 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { checkMaxscaleOptions } from "../../infra/config/maxscale-options.ts";
 import { archiveProblem, archiveShipment } from "../../infra/proxies/archive.ts";
-import { accountsScript, MONITOR_PASSWORD, maxscaleConf, SERVICE_PASSWORD } from "../../infra/proxies/maxscale-conf.ts";
+import {
+  accountsScript,
+  MONITOR_PASSWORD,
+  maxscaleConf,
+  monitorOf,
+  SERVICE_PASSWORD,
+} from "../../infra/proxies/maxscale-conf.ts";
 import { countersBetween, parseFacts } from "../../infra/proxies/maxscale-facts.ts";
 import { problemsOf, warningsOf } from "../infra/config/config.ts";
 
@@ -38,6 +44,13 @@ test("a primary does not take its role back, the monitor's interval is written o
   assert.equal(monitor!["disable_master_failback"], "true");
   assert.equal(monitor!["monitor_interval"], "2000ms");
   assert.equal(monitor!["servers"], "east-1,east-2");
+});
+
+test("a donor stays in service under mariabackup, unless the configuration says otherwise", () => {
+  assert.deepEqual(monitorOf("mariabackup", {}), { available_when_donor: "true" });
+  assert.deepEqual(monitorOf("mariabackup", { available_when_donor: "false" }), { available_when_donor: "false" });
+  assert.deepEqual(monitorOf("rsync", {}), {});
+  assert.deepEqual(monitorOf(undefined, { monitor_interval: "1s" }), { monitor_interval: "1s" });
 });
 
 test("what the configuration gives wins over the defaults, by its own name and once", () => {
