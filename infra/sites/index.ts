@@ -28,7 +28,7 @@ export async function createSites(
   const local: LocalSite[] = ofKind("local");
   if (local.length > 0) {
     const { localRelease } = engineOf(config.database);
-    nodes.push(...new LocalSites(local, config.links, plansOf(local), context, localRelease, opts).nodes);
+    nodes.push(...new LocalSites(local, keyOf, config.links, plansOf(local), context, localRelease, opts).nodes);
   }
 
   const inAws = ofKind("aws");

@@ -10,6 +10,7 @@ import type { Node } from "../node.ts";
 import { checkout } from "../paths.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
+import { guard } from "./guard.ts";
 import { DIAL } from "./reached.ts";
 
 /** What `lab node create` prints. */
@@ -46,6 +47,8 @@ export class LocalSites extends pulumi.ComponentResource {
 
   constructor(
     sites: LocalSite[],
+    /** How a site is called in messages: meshbench:sites[0]. */
+    keyOf: (site: LocalSite) => string,
     links: Config["links"],
     plans: NodePlan[],
     context: SiteContext,
@@ -56,7 +59,11 @@ export class LocalSites extends pulumi.ComponentResource {
     this.databaseRelease = databaseRelease;
     const network = this.network(sites, links, context);
     const siteOf = (plan: NodePlan): LocalSite => sites.find((s) => s.name === plan.site)!;
-    const made = plans.map((plan) => this.machine(plan, siteOf(plan), context, network));
+    // A change that is refused for one node is carried out on none.
+    const guards = plans
+      .filter(({ roles }) => roles.includes("database"))
+      .map((plan) => this.guarded(plan, siteOf(plan), keyOf(siteOf(plan)), context));
+    const made = plans.map((plan) => this.machine(plan, siteOf(plan), context, [network, ...guards]));
     this.labels(context, made);
     const limits = this.limits(plans, siteOf, context, made);
     this.nodes = plans.map((plan, i) => this.node(plan, siteOf(plan), context, made[i]!, limits));
@@ -82,7 +89,7 @@ export class LocalSites extends pulumi.ComponentResource {
    * Made as configured; what is changed later on a node that stands has a step of its own, so that nothing that asks for
    * the node's address has to wait for it, in a preview neither.
    */
-  private machine(plan: NodePlan, site: LocalSite, context: SiteContext, network: pulumi.Resource): local.Command {
+  private machine(plan: NodePlan, site: LocalSite, context: SiteContext, after: pulumi.Resource[]): local.Command {
     const release = this.releaseOf(plan, site);
     const spec = pulumi.all([context.key.publicKey, pulumi.output(context.labels)]).apply(([publicKey, labels]) =>
       JSON.stringify({
@@ -104,13 +111,26 @@ export class LocalSites extends pulumi.ComponentResource {
         // Another release is another node; the word is left out where stacks that stand have none.
         triggers: [context.lab, site.name, ...(release === 12 ? [] : [`Debian ${release}`])],
       },
-      [network],
+      after,
       ["stdin"],
     );
   }
 
   private releaseOf(plan: NodePlan, site: LocalSite): 12 | 13 | "sid" {
     return (plan.roles.includes("database") ? this.databaseRelease : undefined) ?? releaseOf(site);
+  }
+
+  /** What the node's triggers are made of: a change of any makes it anew. */
+  private guarded(plan: NodePlan, site: LocalSite, key: string, { lab }: SiteContext): pulumi.Resource {
+    return guard(
+      plan.name,
+      {
+        replaced: { debian: String(this.releaseOf(plan, site)), lab },
+        mayReplace: site.replaceNodes,
+        replaceKey: `${key}.replaceNodes to true`,
+      },
+      { parent: this },
+    );
   }
 
   /** Of all nodes that stand, when they change: the lab's own list goes by them. */

@@ -132,6 +132,27 @@ test("a database node that was made anew is measured anew", async () => {
   );
 });
 
+test("another release would destroy the database node: refused before any node is touched, and undone without a trace", async () => {
+  const standingConfig: ConfigInput = { ...CONFIG, owner: "ada", expiresHours: 100, sites: [{ ...SITE, ...LIMITS }] };
+  const identity = (): string =>
+    ["east-1", "driver"].map((node) => stack.onNode(node, "cat", "/etc/machine-id")).join();
+  stack.onNode("east-1", "mariadb", "-e", "CREATE TABLE sbtest.kept (id INT)");
+  const before = identity();
+  const standing = await stack.run("stack", "output", "--json");
+  stack.configure({ ...standingConfig, debian: 13 });
+  const { code, output } = await stack.up();
+  assert.notEqual(code, 0, output.slice(-3000));
+  assert.match(
+    output,
+    /was: debian = 12\s+asked: debian = 13\s+east-1: this change replaces the database node and destroys its data; set meshbench:sites\[0\]\.replaceNodes to true to confirm it, or undo the change/,
+  );
+  assert.equal(identity(), before);
+  stack.configure(standingConfig);
+  assert.deepEqual(steps(await up()), []);
+  assert.equal(stack.onNode("east-1", "mariadb", "-NBe", "SELECT COUNT(*) FROM sbtest.kept").trim(), "0");
+  assert.equal((await stack.run("stack", "output", "--json")).output, standing.output);
+});
+
 test("destroy leaves nothing", async () => {
   const { code, output } = await stack.run("destroy", "--yes", "--skip-preview");
   assert.equal(code, 0, output.slice(-2000));

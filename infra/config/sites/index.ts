@@ -18,6 +18,8 @@ export const localSite = z.strictObject({
   nat: z.boolean().default(false),
   cpus: z.number().positive().optional(),
   memoryMb: z.number().int().min(256).optional(),
+  /** Allow a change that makes database nodes anew. */
+  replaceNodes: z.boolean().default(false),
 });
 
 export const siteSchema = z.discriminatedUnion("kind", [localSite, awsSite, proxmoxSite, sshSite]);
