@@ -190,6 +190,10 @@ test("rolling: each database node waits until the one before is ready, and a nod
     "4",
     "4096",
     "x86-64-v2-AES",
+    "none",
+    "on",
+    "true",
+    "false",
   ]);
   const guards = resources
     .filter((r) => r.name.endsWith("-guard"))
@@ -201,10 +205,30 @@ test("rolling: each database node waits until the one before is ready, and a nod
     ]);
   assert.deepEqual(guards[0], [
     "home-1-guard",
-    "restarted cores = 4\nrestarted cpuType = x86-64-v2-AES\nrestarted memoryMb = 4096",
+    [
+      "cores = 4",
+      "cpuType = x86-64-v2-AES",
+      "disk.cache = none",
+      "disk.discard = on",
+      "disk.iothread = true",
+      "disk.ssd = false",
+      "memoryMb = 4096",
+    ]
+      .map((line) => `restarted ${line}`)
+      .join("\n"),
     "true",
     "meshbench:sites[0].rolling to true",
   ]);
+});
+
+test("a storage profile's options of disks count as what stops a virtual machine; a container has none", async () => {
+  const profiles = { fast: { cache: "writeback", discard: false, iothread: false, ssd: true } };
+  const restarted = async (more: object): Promise<string> =>
+    (await make(shipped({ profiles, storage: "fast", ...more }))).resources.find((r) => r.name === "home-1-guard")!
+      .inputs["environment"].RESTARTED;
+  for (const line of ["cache = writeback", "discard = ignore", "iothread = false", "ssd = true"])
+    assert.match(await restarted({}), new RegExp(`^restarted disk\\.${line}$`, "m"));
+  assert.doesNotMatch(await restarted({ guest: "lxc" }), /disk\./);
 });
 
 test("rolling is one chain over all sites: the first node here waits for the last of the site before", async () => {

@@ -101,6 +101,14 @@ test("another size for all database nodes is refused, then done node by node", a
   // The engine stops at the first refusal it sees: which nodes are named is a race.
   assert.match(output, /home-[123]: this change stops the database node.*set meshbench:sites\[0\]\.rolling to true/);
   assert.deepEqual(boots(), was.boots, "nothing was touched");
+  proxmox.configure({ profiles: { fast: { cache: "writeback" } }, storage: "fast" }, SMALL);
+  const cached = await proxmox.stack.up();
+  assert.notEqual(cached.code, 0);
+  assert.match(
+    cached.output,
+    /was: disk\.cache = none\s+asked: disk\.cache = writeback\s+home-[123]: this change stops the database node/,
+  );
+  assert.deepEqual(boots(), was.boots, "nothing was touched");
 
   proxmox.configure({ cores: 4, rolling: true }, SMALL);
   await up();

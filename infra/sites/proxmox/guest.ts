@@ -48,6 +48,14 @@ const placed = (site: ProxmoxSite, guest: GuestPlan) => ({
   ...(site.pool === undefined ? {} : { poolId: site.pool }),
 });
 
+/** Of all disks of a virtual machine. */
+export const diskOptions = ({ storage }: GuestPlan) => ({
+  cache: storage?.profile.cache ?? "none",
+  discard: (storage?.profile.discard ?? true) ? "on" : "ignore",
+  iothread: storage?.profile.iothread ?? true,
+  ssd: storage?.profile.ssd ?? false,
+});
+
 export function vmArgs(
   site: ProxmoxSite,
   guest: GuestPlan,
@@ -55,12 +63,7 @@ export function vmArgs(
   userDataFileId: pulumi.Input<string> | undefined,
 ): proxmox.VmLegacyArgs {
   const profile = guest.storage?.profile;
-  const options = {
-    cache: profile?.cache ?? "none",
-    discard: (profile?.discard ?? true) ? "on" : "ignore",
-    iothread: profile?.iothread ?? true,
-    ssd: profile?.ssd ?? false,
-  };
+  const options = diskOptions(guest);
   const root = {
     interface: "scsi0",
     datastoreId: site.datastore,

@@ -7,14 +7,15 @@ import type { Node } from "../../node.ts";
 import type { Owned } from "../../preflight/owned.ts";
 import type { NodePlan } from "../../topology.ts";
 import type { SiteContext } from "../context.ts";
-import { type Disk, grownDisks } from "../disk-growth.ts";
+import { grownDisks } from "../disk-growth.ts";
 import { guard } from "../guard.ts";
 import { jumpConnection } from "../keys.ts";
 import { connectionOf, firstContact, type Reach, readyThrough } from "../reached.ts";
 import { REJOIN_SECONDS, rejoinedScript } from "../rejoined.ts";
+import { disksOf, identity, size, sizes } from "./changes.ts";
 import { containerArgs, type GuestContext, snippetOf, vmArgs } from "./guest.ts";
 import { type GuestPlan, guestTags, imageOf, planGuests } from "./plan.ts";
-import { BOOTED, CLOUD_INIT_DONE, DATA_MOUNT, dataDiskScript, HOST_FACTS, MOUNT_POINT_SCRIPT } from "./storage.ts";
+import { BOOTED, CLOUD_INIT_DONE, dataDiskScript, HOST_FACTS, MOUNT_POINT_SCRIPT } from "./storage.ts";
 
 /** From the first try until SSH lets the operator in, first boot included. */
 const CONTACT_SECONDS = 300;
@@ -103,7 +104,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
             name,
             {
               replaced: identity(site, guest, context.owned),
-              restarted: size(site),
+              restarted: size(site, guest),
               grown: sizes(site, guest),
               mayReplace: site.replaceNodes,
               mayRestart: site.rolling || alone,
@@ -158,7 +159,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     const { resource, connection, printed } = readyThrough<Record<string, unknown>>(
       bare,
       readyScript(site, guest),
-      Object.values(size(site)),
+      Object.values(size(site, guest)),
       parent,
       READY_SECONDS,
     );
@@ -252,41 +253,6 @@ interface Made {
   /** Known beforehand when it was handed over. */
   hostKey?: pulumi.Output<string>;
 }
-
-/** Changing one of these makes the provider delete the guest and create another. */
-function identity(site: SiteConfig, guest: GuestPlan, owned: Owned): Record<string, string> {
-  return {
-    hypervisor: site.hypervisor,
-    guest: site.guest,
-    vmId: guest.vmId === undefined ? "next free" : String(guest.vmId),
-    image: imageOf(site, owned).fileName,
-    datastore: site.datastore,
-    data: guest.storage?.profile.datastore ?? site.datastore,
-    // The provider makes a container anew for a mount point of another size.
-    ...(site.guest === "lxc" ? { dataGb: String(guest.storage?.profile.sizeGb ?? "none") } : {}),
-  };
-}
-
-/** A larger disk is taken as the guest runs. A container whose disk gets smaller would be made anew without a word. */
-function sizes(site: SiteConfig, guest: GuestPlan): Record<string, number> {
-  const data = guest.storage?.profile.sizeGb;
-  return {
-    diskGb: site.diskGb,
-    ...(data === undefined || site.guest === "lxc" ? {} : { "profiles.*.sizeGb": data }),
-  };
-}
-
-function disksOf(site: SiteConfig, guest: GuestPlan): Disk[] {
-  const data = guest.storage?.profile.sizeGb;
-  return [{ mount: "/", sizeGb: site.diskGb }, ...(data === undefined ? [] : [{ mount: DATA_MOUNT, sizeGb: data }])];
-}
-
-/** Changing one of these makes the provider stop the guest and start it. */
-const size = (site: SiteConfig): Record<string, string> => ({
-  cores: String(site.cores),
-  memoryMb: String(site.memoryMb),
-  ...(site.guest === "vm" ? { cpuType: site.cpuType } : {}),
-});
 
 function readyScript(site: SiteConfig, guest: GuestPlan): string {
   const profile = guest.storage?.profile;
