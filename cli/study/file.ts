@@ -28,6 +28,11 @@ const scale = z.strictObject({
   only: z.partialRecord(z.enum(AXES), z.array(pieceName).min(1)).default({}),
 });
 
+/** Names by axis: a cell is meant when it has each of them. */
+const selection = z
+  .partialRecord(z.enum(AXES), pieceName)
+  .refine((s) => Object.keys(s).length > 0, "at least one of topologies, databases, proxies, profiles");
+
 export const studySchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/, "lower-case letters, digits and '-', at most 31"),
   title: z.string().optional(),
@@ -43,6 +48,8 @@ export const studySchema = z.strictObject({
   databases: axis.default({}),
   proxies: axis.default({}),
   profiles: axis.default({}),
+  /** Cells that are left out of the matrix, such as one server at every distance. */
+  except: z.array(selection).default([]),
   /** How often each leg is stood up and measured anew; repeats within one stand are a profile's. */
   repeats: z.number().int().positive().max(1000).default(1),
   /**
@@ -164,28 +171,49 @@ export function cellsOf(study: Study, scaleName: string | undefined, readStack: 
     const names = Object.keys(entries).filter((n) => !only || only.includes(n));
     return names.length === 0 ? [undefined] : names;
   });
+  checkExcept(study.except, axes);
   const problems: string[] = [];
-  const cells = product(choices).map((names, place): Cell | undefined => {
-    const label = names.filter((n, i) => n !== undefined && choices[i]!.length > 1).join("-") || names[0]!;
-    let raw: Record<string, unknown> = study.config;
-    for (const [i, name] of names.entries())
-      if (name !== undefined)
-        raw = overlay(
-          raw,
-          resolvePiece(axes[AXES[i]!] as Record<string, Record<string, unknown>>, name, AXES[i]!, readStack),
-        );
-    raw = overlay(raw, scaled.config);
-    const { own, aws } = splitNamespaces(raw);
-    const checked = checkConfig(withEnvironment(own, process.env), aws);
-    if ("problems" in checked) {
-      problems.push(...checked.problems.map((p) => `leg ${label}: ${p}`));
-      return undefined;
-    }
-    return { name: label, place, topology: names[0]!, config: checked.config, raw };
-  });
+  const cells = product(choices)
+    .filter((names) => !leftOut(study.except, names))
+    .map((names, place): Cell | undefined => {
+      const label = names.filter((n, i) => n !== undefined && choices[i]!.length > 1).join("-") || names[0]!;
+      let raw: Record<string, unknown> = study.config;
+      for (const [i, name] of names.entries())
+        if (name !== undefined)
+          raw = overlay(
+            raw,
+            resolvePiece(axes[AXES[i]!] as Record<string, Record<string, unknown>>, name, AXES[i]!, readStack),
+          );
+      raw = overlay(raw, scaled.config);
+      const { own, aws } = splitNamespaces(raw);
+      const checked = checkConfig(withEnvironment(own, process.env), aws);
+      if ("problems" in checked) {
+        problems.push(...checked.problems.map((p) => `leg ${label}: ${p}`));
+        return undefined;
+      }
+      return { name: label, place, topology: names[0]!, config: checked.config, raw };
+    });
   if (problems.length > 0) throw new StudyError(problems.join("\n"));
+  if (cells.length === 0) throw new StudyError("except: every cell; expected at least one to be left");
   return cells as Cell[];
 }
+
+type Selection = Study["except"][number];
+
+/** A name that no axis has would leave nothing out, unnoticed. */
+function checkExcept(selections: Selection[], axes: Record<(typeof AXES)[number], object>): void {
+  for (const [i, selection] of selections.entries())
+    for (const [name, entry] of Object.entries(selection))
+      if (!Object.hasOwn(axes[name as keyof Selection], entry))
+        throw new StudyError(
+          `except[${i}].${name}: "${entry}"; expected one of ${Object.keys(axes[name as keyof Selection]).join(", ")}`,
+        );
+}
+
+const leftOut = (selections: Selection[], names: readonly (string | undefined)[]): boolean =>
+  selections.some((selection) =>
+    AXES.every((axis, i) => selection[axis] === undefined || selection[axis] === names[i]),
+  );
 
 export function scaleOf(study: Study, name: string | undefined): z.infer<typeof scale> {
   if (name === undefined) return scale.parse({});

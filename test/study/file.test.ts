@@ -45,6 +45,23 @@ test("the matrix is the product of its axes, named by those that have a choice",
   assert.equal(cells[0]!.config.profileName, "smoke");
 });
 
+test("cells are left out by name; a name that is on no axis, or that leaves nothing, is a mistake", () => {
+  const without = (except: string): string => `${minimal}except: ${except}\n`;
+  const names = (except: string): string[] =>
+    cellsOf(parseStudy(without(except), "s.yaml"), undefined, none).map((c) => c.name);
+  assert.deepEqual(names("[{ topologies: far, databases: wide }]"), ["near-default", "near-wide", "far-default"]);
+  assert.deepEqual(names("[{ databases: wide }]"), ["near-default", "far-default"]);
+  assert.equal(
+    failure(without("[{ topologies: remote }]")),
+    'except[0].topologies: "remote"; expected one of near, far',
+  );
+  assert.equal(
+    failure(without("[{ topologies: near }, { topologies: far }]")),
+    "except: every cell; expected at least one to be left",
+  );
+  assert.match(failure(without("[{}]")), /^s\.yaml: except\.0.*at least one of topologies/);
+});
+
 test("orders: given repeat by repeat, ABBA back and forth, random by seed with every leg once", () => {
   const study = parseStudy(minimal, "s.yaml"),
     cells = cellsOf(study, undefined, none);
