@@ -1,5 +1,6 @@
 /** What in this run is not the real thing, in words, for its result. */
 import type { Config } from "./config/schema.ts";
+import { kindOf } from "./sites/kinds/index.ts";
 
 /** Set by whoever starts the engine with stand-ins: their names, separated by semicolons. */
 export const STAND_INS_VARIABLE = "MESHBENCH_STAND_INS";
@@ -9,7 +10,7 @@ export function namedStandIns(config: Pick<Config, "sites" | "links">, environme
     .split(";")
     .map((s) => s.trim())
     .filter(Boolean);
-  const local = config.sites.filter((s) => s.kind === "local");
+  const local = config.sites.filter((s) => kindOf(s).sharesMachine);
   return [
     ...(local.length > 0
       ? [`nodes of ${local.map((s) => s.name).join(", ")} are containers that share one machine`]

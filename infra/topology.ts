@@ -28,6 +28,14 @@ export function homeSite(config: Config): string {
 /** The site of the drivers' own nodes. */
 export const driverSite = (config: Config): string => config.driver.site ?? config.proxy.site ?? homeSite(config);
 
+/** Database nodes of a site, and the nodes of their own that proxy and drivers have there. */
+export function nodesAt(config: Config, name: string): number {
+  const proxyAt = config.proxy.site ?? homeSite(config);
+  const ownProxy = config.proxy.kind !== "none" && config.proxy.placement === "own" && proxyAt === name;
+  const ownDrivers = config.driver.placement === "own" && driverSite(config) === name ? config.driver.nodes : 0;
+  return (config.sites.find((s) => s.name === name)?.nodes ?? 0) + Number(ownProxy) + ownDrivers;
+}
+
 export function planNodes(config: Config): NodePlan[] {
   const slots = meshSlots(config.sites);
   const at = (site: Site, name: string, host: number, roles: Role[]): NodePlan => ({

@@ -2,6 +2,7 @@
 
 import { loadSeconds } from "../../infra/config/profiles.ts";
 import { costOf } from "../../infra/cost/cost.ts";
+import { kindOf } from "../../infra/sites/kinds/index.ts";
 import { planNodes } from "../../infra/topology.ts";
 import type { Leg } from "./file.ts";
 import { makespan, mayRunTogether } from "./schedule.ts";
@@ -14,18 +15,13 @@ export interface LegEstimate {
   currency: string | null;
 }
 
-/**
- * Seconds around the load: for local nodes as measured on two cores (npm run bench:up); for clouds an assumption, since
- * none was measured: ten minutes for nodes and packages. Rows are loaded at an assumed 20,000 per second.
- */
-const LOCAL_OVERHEAD = 40,
-  CLOUD_OVERHEAD = 600,
-  ROWS_PER_SECOND = 20_000;
+/** An assumption. */
+const ROWS_PER_SECOND = 20_000;
 
 export function estimateLeg({ cell: { config } }: Leg): LegEstimate {
-  const local = config.sites.every((s) => s.kind === "local");
+  const standUp = Math.max(...config.sites.map((site) => kindOf(site).standUpSeconds));
   const rows = config.profile.data.tables * config.profile.data.tableSize;
-  const seconds = loadSeconds(config.profile) + (local ? LOCAL_OVERHEAD : CLOUD_OVERHEAD) + rows / ROWS_PER_SECOND;
+  const seconds = loadSeconds(config.profile) + standUp + rows / ROWS_PER_SECOND;
   const cost = costOf(config, planNodes(config));
   // A limit must hold: burstable nodes are counted with all the CPU credits that they can use.
   const perHour = cost ? cost.perHour + (cost.surplusPerHourAtMost ?? 0) : null;

@@ -1,4 +1,5 @@
 /** Which legs run at the same time. Pure but for the legs themselves. */
+import { kindOf } from "../../infra/sites/kinds/index.ts";
 import type { Leg } from "./file.ts";
 
 /**
@@ -12,23 +13,11 @@ export function mayRunTogether(a: Leg, b: Leg): boolean {
   return placesOf(b).every((place) => !taken.includes(place));
 }
 
-export const isLocal = (leg: Leg): boolean => leg.cell.config.sites.some((s) => s.kind === "local");
+export const isLocal = (leg: Leg): boolean => leg.cell.config.sites.some((site) => kindOf(site).sharesMachine);
 
 /** The hardware that a leg cannot share, by name. */
 function placesOf(leg: Leg): string[] {
-  return leg.cell.config.sites.flatMap((site) => {
-    switch (site.kind) {
-      case "proxmox":
-        return [`Proxmox at ${site.endpoint === undefined ? "?" : new URL(site.endpoint).host}`];
-      case "ssh":
-        return site.hosts.map((host) => `host ${host.address}`);
-      case "aws":
-      case "local":
-        return [];
-      default:
-        return site satisfies never;
-    }
-  });
+  return leg.cell.config.sites.flatMap((site) => kindOf(site).exclusive(site));
 }
 
 type Together<T> = (a: T, b: T) => boolean;

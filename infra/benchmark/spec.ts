@@ -6,7 +6,7 @@ import type { Config } from "../config/schema.ts";
 import { DATABASE_NAME, DATABASE_USER } from "../databases/database.ts";
 import { protocolOf } from "../databases/engine.ts";
 import { engineOf } from "../databases/index.ts";
-import { machineOf } from "../sites/machine.ts";
+import { kindOf } from "../sites/kinds/index.ts";
 import type { NodePlan } from "../topology.ts";
 import { PASSWORD_FILE, RUN_ID_PLACEHOLDER } from "./unit.ts";
 
@@ -44,8 +44,9 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
       topology: {
         sites: config.sites.map(({ name, kind, nodes: count }) => ({ name, kind, nodes: count })),
         nodes: nodes.map(({ name, site, roles, meshAddress }) => {
-          const machine = machineOf(config.sites.find((s) => s.name === site)!, roles);
-          return { name, site, role: roles.join("+"), meshAddress, ...(machine === undefined ? {} : { machine }) };
+          const where = config.sites.find((s) => s.name === site)!;
+          const machine = kindOf(where).machine(where, roles);
+          return { name, site, role: roles.join("+"), meshAddress, ...(machine === null ? {} : { machine }) };
         }),
         links: config.links,
       },

@@ -9,13 +9,13 @@ import { protocolOf } from "../databases/engine.ts";
 import { engineOf } from "../databases/index.ts";
 import { meshSlots } from "../mesh/plan.ts";
 import { checkProxy } from "../proxies/kinds.ts";
+import { kindOf } from "../sites/kinds/index.ts";
 import { DATABASE_HOSTS, driverSite } from "../topology.ts";
 import { databaseNodes, maxThreads } from "./counts.ts";
 import { describe } from "./describe.ts";
 import { whoseKey, withEngine } from "./engines.ts";
 import { namedProfile } from "./profiles.ts";
 import { type Config, configSchema, DEFAULT_LINKS, DEFAULT_SITES } from "./schema.ts";
-import { checkAws } from "./sites/aws-check.ts";
 import { awsSettings, withRegion } from "./sites/aws-settings.ts";
 import { checkPlaces } from "./sites/places.ts";
 
@@ -54,7 +54,7 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
   }
   const config: Config = {
     ...given,
-    sites: given.sites.map((site) => (site.kind === "ssh" ? site : { ...site, debian: site.debian ?? given.debian })),
+    sites: given.sites.map((site) => kindOf(site).complete(site, given)),
     profile,
     profileName: typeof given.profile === "string" ? given.profile : "own",
     aws: aws.data,
@@ -67,7 +67,7 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
   } catch (e) {
     return { problems: [...problems, (e as Error).message] };
   }
-  problems.push(...checkPlaces(config), ...checkAws(config));
+  problems.push(...checkPlaces(config));
   checkDatabase(config, problems, warnings);
   const proxy = checkProxy(config);
   problems.push(...proxy.problems);
@@ -108,7 +108,7 @@ function checkSites(config: Config, problems: string[]): void {
     for (const end of link.between) {
       const site = config.sites.find((s) => s.name === end);
       if (!site) problems.push(`meshbench:links[${i}].between: "${end}"; expected one of ${names.join(", ")}`);
-      else if (site.kind !== "local")
+      else if (!kindOf(site).emulatesLinks)
         problems.push(
           `meshbench:links[${i}].between: "${end}" of kind ${site.kind}; expected a local site, since only links between those are emulated`,
         );

@@ -1,19 +1,12 @@
 /** What a topology costs while it stands: compute, volumes, addresses. Pure. */
 
 import type { Config } from "../config/schema.ts";
-import type { AwsSite } from "../config/sites/aws.ts";
-import { isBurstable } from "../config/sites/aws-check.ts";
-import { typeOf } from "../sites/aws/types.ts";
+import { kindOf } from "../sites/kinds/index.ts";
 import type { NodePlan } from "../topology.ts";
-import { atMost, burstOf, type Surplus } from "./credits.ts";
-import { HOURS_PER_MONTH, PRICES, PRICES_AS_OF, PRICES_REGION, PRICES_SOURCE } from "./prices.ts";
-
-export interface CostItem {
-  node: string;
-  what: string;
-  /** null: no price is known, and the sum is without it. */
-  perHour: number | null;
-}
+import { atMost, type Surplus } from "./credits.ts";
+import type { CostItem, Prices } from "./price-list.ts";
+import { PRICES, PRICES_AS_OF, PRICES_SOURCE } from "./prices.ts";
+import { round } from "./round.ts";
 
 export interface Cost {
   currency: string;
@@ -32,17 +25,19 @@ export interface Cost {
   notes: string[];
 }
 
-const round = (value: number): number => Number(value.toFixed(6));
-
 /** Undefined where no node has a price: nothing is invented. */
 export function costOf(config: Config, plans: NodePlan[]): Cost | undefined {
   const given = config.cost;
-  if (!config.sites.some((s) => s.kind === "aws" || given.nodeHour[s.name] !== undefined)) return undefined;
-  const prices = { ...PRICES, ...given.prices };
+  if (!config.sites.some((s) => kindOf(s).prices !== null || given.nodeHour[s.name] !== undefined)) return undefined;
+  const prices: Prices = { all: { ...PRICES, ...given.prices }, given: given.prices };
   const notes = new Set<string>();
   const items = plans.flatMap((plan): CostItem[] => {
     const site = config.sites.find((s) => s.name === plan.site)!;
-    if (site.kind === "aws") return awsItems(plan, site, prices, given.prices, notes);
+    const listed = kindOf(site).prices?.items(site, plan, prices);
+    if (listed !== undefined) {
+      for (const note of listed.notes) notes.add(note);
+      return listed.items;
+    }
     const perHour = given.nodeHour[site.name];
     if (perHour === undefined)
       notes.add(`nodes of "${site.name}" (${site.kind}) count as free; set meshbench:cost.nodeHour.${site.name}`);
@@ -50,8 +45,8 @@ export function costOf(config: Config, plans: NodePlan[]): Cost | undefined {
   });
   const surplus = plans.flatMap((plan): Surplus[] => {
     const site = config.sites.find((s) => s.name === plan.site)!;
-    const burst = site.kind === "aws" && site.credits === "unlimited" ? burstOf(typeOf(site, plan.roles)) : undefined;
-    return burst === undefined ? [] : [{ node: plan.name, ...burst, perVcpuHour: prices[burst.price] ?? 0 }];
+    const burst = kindOf(site).prices?.burst(site, plan.roles);
+    return burst === undefined ? [] : [{ node: plan.name, ...burst, perVcpuHour: prices.all[burst.price] ?? 0 }];
   });
   const own = given.asOf !== undefined || Object.keys(given.prices).length + Object.keys(given.nodeHour).length > 0;
   return {
@@ -66,56 +61,14 @@ export function costOf(config: Config, plans: NodePlan[]): Cost | undefined {
   };
 }
 
-function awsItems(
-  plan: NodePlan,
-  site: AwsSite,
-  prices: Record<string, number>,
-  given: Record<string, number>,
-  notes: Set<string>,
-): CostItem[] {
-  const type = typeOf(site, plan.roles);
-  const { sizeGb, iops, throughputMiBs } = site.disk;
-  const price = (name: string): number => prices[name] ?? 0;
-  const compute = prices[type] ?? null;
-  if (compute === null) notes.add(`no price is known for ${type}; set meshbench:cost.prices["${type}"]`);
-  if (site.region !== PRICES_REGION && given[type] === undefined)
-    notes.add(`"${site.name}" is in ${site.region}, counted at prices of ${PRICES_REGION}`);
-  if (site.spot !== false) notes.add(`"${site.name}" runs on spot instances, counted at the on-demand price`);
-  if (site.credits === "unlimited" && isBurstable(type))
-    notes.add(
-      burstOf(type) === undefined
-        ? `CPU credits of ${type} beyond the earned ones are billed on top and not counted here`
-        : "CPU credits beyond the earned ones are billed on top of the price per hour",
-    );
-  if (site.private === true) notes.add(`the way out of "${site.name}", a NAT gateway and its traffic, is not counted`);
-  const volume =
-    sizeGb * price("gp3-gb-month") +
-    Math.max(0, iops - 3000) * price("gp3-iops-month") +
-    Math.max(0, throughputMiBs - 125) * price("gp3-mibs-month");
-  return [
-    { node: plan.name, what: type, perHour: compute },
-    {
-      node: plan.name,
-      what: `gp3 ${sizeGb} GB, ${iops} IOPS, ${throughputMiBs} MiB/s`,
-      perHour: round(volume / HOURS_PER_MONTH),
-    },
-    ...(site.private === true
-      ? []
-      : [{ node: plan.name, what: "public IPv4 address", perHour: price("public-ipv4-hour") }]),
-  ];
-}
-
-/** Only what leaves AWS is billed; between two regions each sender pays its own side. */
-function trafficPrices(config: Config, prices: Record<string, number>): Record<string, number> {
+/** By what the senders pay. */
+function trafficPrices(config: Config, prices: Prices): Record<string, number> {
   const sites = [...config.sites].sort((a, b) => (a.name < b.name ? -1 : 1));
   const found: Record<string, number> = {};
-  for (const [i, a] of sites.entries()) {
-    if (a.kind === "aws" && a.zones.length > 1) found[`${a.name} ${a.name}`] = 2 * (prices["traffic-zone-gb"] ?? 0);
-    for (const b of sites.slice(i + 1)) {
-      if (a.kind === "aws" && b.kind === "aws")
-        found[`${a.name} ${b.name}`] = prices[a.region === b.region ? "traffic-zone-gb" : "traffic-region-gb"] ?? 0;
-      else if (a.kind === "aws" || b.kind === "aws") found[`${a.name} ${b.name}`] = prices["traffic-internet-gb"] ?? 0;
+  for (const [i, a] of sites.entries())
+    for (const b of sites.slice(i)) {
+      const perGb = kindOf(a).prices?.perGb(a, b, prices) ?? kindOf(b).prices?.perGb(b, a, prices);
+      if (perGb !== undefined) found[`${a.name} ${b.name}`] = perGb;
     }
-  }
   return found;
 }

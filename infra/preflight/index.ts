@@ -2,19 +2,16 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ConfigError } from "../config/errors.ts";
 import type { Config } from "../config/schema.ts";
+import { kindsOf } from "../sites/kinds/index.ts";
 import type { NodePlan } from "../topology.ts";
 import type { Check } from "./check.ts";
 import type { Owned } from "./owned.ts";
 
 export type { Check } from "./check.ts";
 
-/** Every question and its answer; for a program that shows them. Loads a cloud's client only where a site needs it. */
+/** Every question and its answer; for a program that shows them. */
 export async function runPreflight(config: Config, plans: NodePlan[], owned: Owned): Promise<Check[]> {
-  const checks: Promise<Check[]>[] = [];
-  if (config.sites.some((site) => site.kind === "aws"))
-    checks.push(import("./aws.ts").then(({ checkAwsSites }) => checkAwsSites(config, plans, owned)));
-  if (config.sites.some((site) => site.kind === "proxmox"))
-    checks.push(import("./proxmox.ts").then(({ checkProxmoxSites }) => checkProxmoxSites(config, plans, owned)));
+  const checks = kindsOf(config).map(async ({ preflight: load }) => (await load?.())?.(config, plans, owned) ?? []);
   return (await Promise.all(checks)).flat();
 }
 

@@ -1,7 +1,6 @@
 /** Seen on the nodes themselves: where a cloud's machine should be, a container of this machine says what it is. */
 import type { Site } from "../config/sites/index.ts";
-
-const MACHINE: Partial<Record<Site["kind"], string>> = { aws: "EC2 instance", proxmox: "Proxmox guest" };
+import { kindOf } from "./kinds/index.ts";
 
 /** systemd-detect-virt's word, as each kind of site passes it on. */
 const virtualization = (facts: Record<string, unknown>): unknown =>
@@ -12,11 +11,11 @@ export function standInNodes(
   nodes: { name: string; site: string; facts: Record<string, unknown> }[],
 ): string[] {
   return sites.flatMap((site) => {
-    const machine = MACHINE[site.kind];
+    const machine = kindOf(site).machineName;
     const contained = nodes.filter(
       (node) => node.site === site.name && virtualization(node.facts) === "systemd-nspawn",
     );
-    if (machine === undefined || contained.length === 0) return [];
+    if (machine === null || contained.length === 0) return [];
     return [
       `a local node stands in for each ${machine} of ${site.name} (${contained.map((node) => node.name).join(", ")}): figures are of this machine, not of a cloud`,
     ];

@@ -1,7 +1,5 @@
 /** What can be known to be wrong with AWS sites before AWS is asked. One sentence per problem. Pure. */
-import { meshSlots } from "../../mesh/plan.ts";
-import { vpcNetwork } from "../../sites/aws/subnets.ts";
-import { networkOf, overlap, parseCidr } from "../addresses.ts";
+import { parseCidr } from "../addresses.ts";
 import { dataGb, neededDiskGb } from "../data-size.ts";
 import type { Config } from "../schema.ts";
 import type { AwsSite } from "./aws.ts";
@@ -32,15 +30,8 @@ export function typesOf(site: AwsSite): { key: string; type: string }[] {
   ];
 }
 
-export function checkAws(config: Config): string[] {
-  const problems: string[] = [];
-  for (const [i, site] of config.sites.entries()) {
-    if (site.kind === "aws") problems.push(...checkSite(site, `meshbench:sites[${i}]`, config));
-  }
-  return [...problems, ...overlaps(config)];
-}
-
-function checkSite(site: AwsSite, key: string, config: Config): string[] {
+/** `key`: meshbench:sites[0]. */
+export function checkAwsSite(site: AwsSite, key: string, config: Config): string[] {
   const problems = existingProblems(site, key);
   const opened = site.securityGroupIds ?? site.jump ?? site.operatorCidr ?? config.operatorCidr;
   if (opened === undefined)
@@ -84,33 +75,4 @@ function checkSite(site: AwsSite, key: string, config: Config): string[] {
       `${key}.disk.throughputMiBs: ${throughputMiBs}; expected at most ${Math.floor(iops / 4)}, a quarter of the ${iops} IOPS`,
     );
   return problems;
-}
-
-/**
- * Networks that AWS sites have by default, against all others; those that are given are compared in reach.ts. What a
- * VPC that is there already has is known to AWS alone, and compared when it is asked.
- */
-function overlaps(config: Config): string[] {
-  const slots = meshSlots(config.sites);
-  const known = config.sites.flatMap((site, i) => {
-    const given = site as { network?: string; address?: string };
-    const made = site.kind === "aws" && site.vpcId === undefined;
-    const text = given.network ?? given.address ?? (made ? vpcNetwork(site, slots[site.name]!) : undefined);
-    const implied = made && site.network === undefined;
-    return text === undefined ? [] : [{ key: `meshbench:sites[${i}]`, text, implied }];
-  });
-  known.push({ key: "meshbench:mesh.network", text: config.mesh.network, implied: false });
-  const parsed = known.flatMap((k) => {
-    const cidr = parseCidr(k.text);
-    return cidr ? [{ ...k, network: networkOf(cidr) }] : [];
-  });
-  return parsed.flatMap((a, i) =>
-    parsed
-      .slice(i + 1)
-      .filter((b) => a.implied !== b.implied && overlap(a.network, b.network))
-      .map((b) => {
-        const [own, other] = a.implied ? [a, b] : [b, a];
-        return `${own.key}.network: missing, and its default ${own.text} overlaps ${other.text} of ${other.key}; expected another, such as 172.20.0.0/16`;
-      }),
-  );
 }
