@@ -18,6 +18,7 @@ import { namedProfile } from "./profiles.ts";
 import { type Config, configSchema, DEFAULT_LINKS, DEFAULT_SITES } from "./schema.ts";
 import { awsSettings, withRegion } from "./sites/aws-settings.ts";
 import { checkPlaces } from "./sites/places.ts";
+import { withTuning } from "./tuning.ts";
 
 export type Checked = { config: Config; warnings: string[] } | { problems: string[] };
 
@@ -52,13 +53,13 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
       return { problems: [(e as Error).message] };
     }
   }
-  const config: Config = {
+  const config: Config = withTuning({
     ...given,
     sites: given.sites.map((site) => kindOf(site).complete(site, given)),
     profile,
     profileName: typeof given.profile === "string" ? given.profile : "own",
     aws: aws.data,
-  };
+  });
 
   checkSites(config, problems);
   // Addresses are worked out from the sites' slots: without slots nothing else can be.

@@ -28,6 +28,8 @@ export const mariadbGalera = z.strictObject({
   /** wsrep provider options by their own names: { "evs.suspect_timeout": "PT5S" }. */
   options: z.record(z.string(), scalar).default({}),
   sstMethod: z.enum(["rsync", "mariabackup"]).default("rsync"),
+  /** A named set of options, below those that are given (config/tuning.ts). */
+  tuning: z.enum(["none", "galera-wan"]).default("none"),
 });
 
 const mysql = {

@@ -75,6 +75,7 @@ const DATABASE = {
   options: {},
   variables: {},
   sstMethod: "rsync" as const,
+  tuning: "none" as const,
 };
 const ALONE = { engine: "mariadb" as const, replication: "none" as const, version: "debian" as const, variables: {} };
 const SERVER = {

@@ -156,6 +156,7 @@ test("the studies that come along can be planned at their quick scale", () => {
     ["hybrid-galera", 3],
     ["galera-distance", 4],
     ["storage", 2],
+    ["tuning", 2],
   ] as const) {
     const study = parseStudy(readFileSync(join(checkout, "studies", `${name}.yaml`), "utf8"), name);
     const planned = cellsOf(study, "quick", none);
