@@ -6,7 +6,7 @@ import { planSpec } from "./benchmark/spec.ts";
 import { Benchmark } from "./benchmark.ts";
 import { readConfig } from "./config.ts";
 import { costOf } from "./cost/cost.ts";
-import { endpointsOf } from "./databases/engine.ts";
+import { directly, endpointsOf } from "./databases/engine.ts";
 import { engineOf } from "./databases/index.ts";
 import { lookAt } from "./health/index.ts";
 import { expiry, operatorKey } from "./identity/identity.ts";
@@ -60,7 +60,7 @@ export async function topology(): Promise<Outputs> {
   const proxy = await createProxy(standing, database, config, mesh.ready);
 
   const [runtime, bundle] = await Promise.all([nodeRuntime(cpuOfDrivers(config, plans)), bundleLoadEngine(root)]);
-  const spec = planSpec(config, plans, proxy ?? { endpoints: database.endpoints, policy: "round-robin" });
+  const spec = planSpec(config, plans, proxy ?? directly(engine, database));
   const planned = plannedKey(spec, [bundle], config);
   const run = pulumi
     .all([pulumi.all(nodes.map(identityOf)), database.ready])

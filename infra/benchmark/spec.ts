@@ -4,10 +4,10 @@ import type { Endpoint, RunSpecInput, Target } from "../../workloads/contract.ts
 import { expandSteps } from "../config/profiles.ts";
 import type { Config } from "../config/schema.ts";
 import { DATABASE_NAME, DATABASE_USER } from "../databases/database.ts";
-import { protocolOf } from "../databases/engine.ts";
+import { endpointsOf, protocolOf } from "../databases/engine.ts";
 import { engineOf } from "../databases/index.ts";
 import { kindOf } from "../sites/kinds/index.ts";
-import type { NodePlan } from "../topology.ts";
+import { type NodePlan, withRole } from "../topology.ts";
 import { PASSWORD_FILE, RUN_ID_PLACEHOLDER } from "./unit.ts";
 
 export interface RunTarget {
@@ -27,6 +27,12 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
       ...protocolOf(engine),
       endpoints: target.endpoints,
       policy: target.policy,
+      ...(engine.roles === null
+        ? {}
+        : {
+            reads: config.driver.reads ?? "replicas",
+            roles: { rule: engine.roles, nodes: endpointsOf(engine, withRole(nodes, "database")) },
+          }),
       database: DATABASE_NAME,
       user: DATABASE_USER,
       passwordFile: PASSWORD_FILE,
@@ -37,9 +43,12 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
     steps: expandSteps(profile),
     order: profile.order,
     restSeconds: profile.restSeconds,
-    observe: nodes
-      .filter((n) => n.roles.includes("database"))
-      .map((n) => ({ name: n.name, host: n.meshAddress, port: engine.port, site: n.site })),
+    observe: withRole(nodes, "database").map((n) => ({
+      name: n.name,
+      host: n.meshAddress,
+      port: engine.port,
+      site: n.site,
+    })),
     context: {
       topology: {
         sites: config.sites.map(({ name, kind, nodes: count }) => ({ name, kind, nodes: count })),

@@ -68,6 +68,11 @@ export const driverSchema = z.strictObject({
   /** Events before a reconnect, TLS and the like: passed on to the load engine. */
   reconnect: z.union([z.enum(["never", "random"]), z.number().int().positive()]).default("never"),
   preparedStatements: z.enum(["auto", "disable"]).default("auto"),
+  /**
+   * Where sessions that write nothing go, with an engine whose nodes are a primary and its replicas. Default: replicas,
+   * and the primary when there is none.
+   */
+  reads: z.enum(["primary", "replicas", "any"]).optional(),
 });
 
 /** threads may be a list: one step each. */

@@ -3,7 +3,7 @@
  * functions; the component that stands it up is loaded only when it is wanted.
  */
 import type * as pulumi from "@pulumi/pulumi";
-import type { CommitRule, DialectName, Endpoint, Target } from "../../workloads/contract.ts";
+import type { CommitRule, DialectName, Endpoint, RoleRule, Target } from "../../workloads/contract.ts";
 import type { DatabaseConfig } from "../config/engines.ts";
 import type { Config, ProxyKindName } from "../config/schema.ts";
 import type { Node } from "../node.ts";
@@ -20,6 +20,8 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   readonly proxies: readonly ProxyKindName[];
   /** Role of the database node at this place of the node list. */
   roleOf(index: number): Endpoint["role"];
+  /** How drivers ask the nodes which of them takes writes now; null where that does not change. */
+  readonly roles: RoleRule | null;
   /** Which round trips a commit pays; travels in the result, for the floor. */
   readonly commit: CommitRule;
   /** Whether a group of nodes decides by majority. */
@@ -36,8 +38,9 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
     readonly directories: readonly string[];
   };
   /**
-   * A program that answers an HTTP health check with 200 when the node takes reads and writes; null where a port that
-   * answers says as much.
+   * A program that answers an HTTP health check with 200 when the node is in service; null where a port that answers says
+   * as much. Where roles change it answers for `/primary` whether the node takes writes now, and for `/replica` whether
+   * it is a replica that follows.
    */
   readonly inService: string | null;
   /** What the result and the run key carry of the settings. */
@@ -63,6 +66,15 @@ export const endpointsOf = (
   nodes: { name: string; meshAddress: string }[],
 ): Endpoint[] =>
   nodes.map((n, i) => ({ name: n.name, host: n.meshAddress, port: engine.port, role: engine.roleOf(i) }));
+
+/** What drivers are told where no proxy stands between: the nodes themselves. */
+export const directly = (
+  { roles }: Pick<Engine, "roles">,
+  { endpoints }: Pick<Database, "endpoints">,
+): { endpoints: Endpoint[]; policy: Target["policy"] } => ({
+  endpoints,
+  policy: roles === null ? "round-robin" : "read-write-split",
+});
 
 export type CreateDatabase<D extends DatabaseConfig> = (
   args: {

@@ -12,6 +12,7 @@ export const mariadbGalera: Engine<DatabaseOf<"mariadb/galera">> = {
   port: 3306,
   proxies: ["haproxy", "maxscale", "none"],
   roleOf: () => "any",
+  roles: null,
   commit: "farthest-member",
   quorum: true,
   bytesPerRow: INNODB_ROW_BYTES,

@@ -11,6 +11,7 @@ export const mariadbNone: Engine<DatabaseOf<"mariadb/none">> = {
   port: 3306,
   proxies: ["haproxy", "none"],
   roleOf: () => "primary",
+  roles: null,
   commit: "none",
   quorum: false,
   bytesPerRow: INNODB_ROW_BYTES,

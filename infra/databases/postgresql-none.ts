@@ -13,6 +13,7 @@ export const postgresqlNone: Engine<DatabaseOf<"postgresql/none">> = {
   port: 5432,
   proxies: ["haproxy", "none"],
   roleOf: () => "primary",
+  roles: null,
   commit: "none",
   quorum: false,
   // Measured with PostgreSQL 15 on 200,000 rows: heap and both indexes take 264 bytes a row.

@@ -6,19 +6,23 @@ export interface Backend {
   address: string;
 }
 
+export interface Service {
+  /** The database's. */
+  port: number;
+  /** Each node answers over HTTP whether it is in service, else a port that answers will do. */
+  checked: boolean;
+  /**
+   * One node is the primary, and which one can change: nodes answer over HTTP for either role. `reads`: what the reader
+   * port is for.
+   */
+  roles?: { reads: "replicas" | "any" } | undefined;
+}
+
 /**
- * The writer port sends everything to the first server in service, the reader port spreads over all of them. `port` is
- * the database's; `checked`: each node answers over HTTP whether it is in service, else a port that answers will do.
+ * The writer port sends everything to the first server in service, the reader port spreads over all of them; with roles,
+ * to the primary and over the replicas.
  */
-export function haproxyConf(
-  bind: string,
-  servers: Backend[],
-  maxConnections: number,
-  { port, checked }: { port: number; checked: boolean },
-): string {
-  const check = checked
-    ? `check port ${CHECK_PORT} inter 2s fastinter 500ms downinter 1s fall 2 rise 2`
-    : "check inter 2s fastinter 500ms downinter 1s fall 2 rise 2";
+export function haproxyConf(bind: string, servers: Backend[], maxConnections: number, service: Service): string {
   return `global
   log /dev/log local0 notice
   user haproxy
@@ -38,7 +42,14 @@ defaults
   option redispatch
   retries 3
 
-listen writer
+${service.roles === undefined ? alike(bind, servers, service) : byRole(bind, servers, service.port, service.roles)}`;
+}
+
+function alike(bind: string, servers: Backend[], { port, checked }: Service): string {
+  const check = checked
+    ? `check port ${CHECK_PORT} inter 2s fastinter 500ms downinter 1s fall 2 rise 2`
+    : "check inter 2s fastinter 500ms downinter 1s fall 2 rise 2";
+  return `listen writer
   bind ${bind}:${WRITER_PORT}
 ${checked ? "  option httpchk GET /\n" : ""}  default-server ${check} on-marked-down shutdown-sessions
 ${servers.map((s, i) => `  server ${s.name} ${s.address}:${port}${i === 0 ? "" : " backup"}`).join("\n")}
@@ -49,6 +60,35 @@ listen readers
   default-server on-marked-down shutdown-sessions
 ${servers.map((s) => `  server ${s.name} ${s.address}:${port} track writer/${s.name}`).join("\n")}
 `;
+}
+
+/** Of the reader port's last resort, which is the primary. */
+export const FALLBACK = "-fallback";
+
+/**
+ * No node stands in for the primary: a replica would refuse every write. One answer is enough for a new primary, and a
+ * server that is down is asked each second, so that a promotion is followed within that time.
+ */
+function byRole(bind: string, servers: Backend[], port: number, { reads }: NonNullable<Service["roles"]>): string {
+  const check = `check port ${CHECK_PORT} inter 2s fastinter 500ms downinter 1s fall 2 rise 1`;
+  const list = (line: (server: Backend) => string): string => servers.map((s) => `  server ${line(s)}`).join("\n");
+  const fallback =
+    reads === "replicas"
+      ? `${list((s) => `${s.name}${FALLBACK} ${s.address}:${port} backup track writer/${s.name}`)}\n`
+      : "";
+  return `listen writer
+  bind ${bind}:${WRITER_PORT}
+  option httpchk GET /primary
+  default-server on-marked-down shutdown-sessions
+${list((s) => `${s.name} ${s.address}:${port} ${check}`)}
+
+listen readers
+  bind ${bind}:${READER_PORT}
+  balance leastconn
+  option httpchk GET ${reads === "replicas" ? "/replica" : "/"}
+  default-server on-marked-down shutdown-sessions
+${list((s) => `${s.name} ${s.address}:${port} ${check}`)}
+${fallback}`;
 }
 
 export function checkSocketUnit(meshAddress: string): string {

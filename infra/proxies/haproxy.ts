@@ -5,7 +5,7 @@ import { engineOf } from "../databases/index.ts";
 import { onNode } from "../node.ts";
 import { ensurePackages } from "../packages.ts";
 import { writeFile } from "../scripts.ts";
-import { CHECK_SERVICE_UNIT, checkSocketUnit, haproxyConf } from "./haproxy-conf.ts";
+import { CHECK_SERVICE_UNIT, checkSocketUnit, FALLBACK, haproxyConf } from "./haproxy-conf.ts";
 import { type CreateProxy, displace, type ProxyArgs } from "./kind.ts";
 import { type Proxy, type ProxyFacts, READER_PORT, WRITER_PORT } from "./proxy.ts";
 
@@ -19,8 +19,15 @@ if [ "$changed" = 1 ]; then systemctl daemon-reload; systemctl restart meshbench
 systemctl enable --quiet --now meshbench-check.socket`;
 }
 
+/** Servers that each port has to see before the proxy counts as serving; without `readers` its servers are the writer's. */
+export interface Seen {
+  writer: number;
+  readers?: number;
+}
+
 /** Checks the file with haproxy itself before the service sees it; prints version and what the proxy sees as JSON. */
-export function haproxyScript(conf: string, servers: number, displaced: string[], timeoutSeconds = 60): string {
+export function haproxyScript(conf: string, seen: Seen, displaced: string[], timeoutSeconds = 60): string {
+  const { servers, list } = waitFor(seen);
   return `${ensurePackages(["haproxy", "socat"])}
 # A proxy of another kind that served before would hold the port.
 ${displace(displaced)}
@@ -32,7 +39,7 @@ systemctl daemon-reload
 systemctl enable --quiet haproxy
 if [ "$changed" = 1 ] || ! systemctl is-active --quiet haproxy; then systemctl restart haproxy; fi
 # A running process may still be on Debian's own file, from before the drop-in.
-stat() { echo "show stat" | socat -t 2 stdio /run/haproxy/admin.sock 2>/dev/null | awk -F, '$1 == "writer" && $2 != "FRONTEND" && $2 != "BACKEND" { print $2, $18 }'; }
+stat() { echo "show stat" | socat -t 2 stdio /run/haproxy/admin.sock 2>/dev/null | awk -F, '${list}'; }
 deadline=$((SECONDS + ${timeoutSeconds}))
 until [ "$(stat | grep -c ' UP')" = ${servers} ]; do
   [ $SECONDS -lt $deadline ] || { echo "$(hostname): haproxy sees not all of ${servers} servers in service: $(stat | tr '\\n' ';')" >&2; exit 1; }
@@ -40,6 +47,15 @@ until [ "$(stat | grep -c ' UP')" = ${servers} ]; do
 done
 printf '{"version":"%s","servers":[%s]}\\n' "$(haproxy -v | sed -n '1s/.*version \\([^ ]*\\).*/\\1/p')" \\
   "$(stat | sed 's/\\([^ ]*\\) \\(.*\\)/{"name":"\\1","state":"\\2"}/' | paste -sd,)"`;
+}
+
+/** The lines "server state" that are waited for, and how many of them have to be UP. */
+function waitFor({ writer, readers }: Seen): { servers: number; list: string } {
+  if (readers === undefined)
+    return { servers: writer, list: '$1 == "writer" && $2 != "FRONTEND" && $2 != "BACKEND" { print $2, $18 }' };
+  // A server that is down in one role serves in the other: those that are up tell all.
+  const list = `($1 == "writer" || $1 == "readers") && $2 !~ /^(FRONTEND|BACKEND|.*${FALLBACK})$/ && $18 ~ /^UP/ { print $2, $18, $1 }`;
+  return { servers: writer + readers, list };
 }
 
 export const createHaProxy: CreateProxy = (args, opts) => new HaProxy(args, opts);
@@ -57,7 +73,8 @@ export class HaProxy extends pulumi.ComponentResource implements Proxy {
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("meshbench:proxies:HaProxy", "proxy", {}, opts);
-    const { inService, port } = engineOf(config.database);
+    const { inService, port, roles } = engineOf(config.database);
+    const reads = config.driver.reads === "any" ? "any" : "replicas";
     const checks =
       inService === null
         ? []
@@ -78,8 +95,11 @@ export class HaProxy extends pulumi.ComponentResource implements Proxy {
           haproxyConf(node.meshAddress, servers, maxThreads(config) + CONNECTION_HEADROOM, {
             port,
             checked: inService !== null,
+            ...(roles === null ? {} : { roles: { reads } }),
           }),
-          servers.length,
+          roles === null
+            ? { writer: servers.length }
+            : { writer: 1, readers: reads === "any" ? servers.length : servers.length - 1 },
           displaced,
         ),
       },

@@ -27,7 +27,7 @@ function judge(t: TestContext, conf: string): ReturnType<typeof spawnSync> | und
   return spawnSync("haproxy", ["-c", "-f", path], { encoding: "utf8" });
 }
 
-for (const name of ["haproxy.cfg", "haproxy-standalone.cfg"]) {
+for (const name of ["haproxy.cfg", "haproxy-standalone.cfg", "haproxy-roles.cfg", "haproxy-roles-any.cfg"]) {
   test(`haproxy takes ${name} without a warning`, (t) => {
     const judged = judge(t, FILES[name]!);
     if (!judged) return;

@@ -133,6 +133,16 @@ export const FILES: Record<string, string> = {
   "haproxy-postgresql.cfg": haproxyConf("10.99.0.14", SERVERS.slice(0, 1), 46, { port: 5432, checked: false }),
   "haproxy.cfg": haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true }),
   "haproxy-standalone.cfg": haproxyConf("10.99.0.14", SERVERS.slice(0, 1), 46, { port: 3306, checked: false }),
+  "haproxy-roles.cfg": haproxyConf("10.99.0.14", SERVERS, 46, {
+    port: 3306,
+    checked: true,
+    roles: { reads: "replicas" },
+  }),
+  "haproxy-roles-any.cfg": haproxyConf("10.99.0.14", SERVERS, 46, {
+    port: 3306,
+    checked: true,
+    roles: { reads: "any" },
+  }),
   "check.socket": checkSocketUnit("10.99.0.1"),
   "check.service": CHECK_SERVICE_UNIT,
   "maxscale.cnf": MAXSCALE,
@@ -201,7 +211,12 @@ export const SCRIPTS: Record<string, string> = {
   "haproxy-check.sh": checkScript("10.99.0.1", GALERA_CHECK),
   "haproxy.sh": haproxyScript(
     haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true }),
-    3,
+    { writer: 3 },
+    displacedBy("haproxy"),
+  ),
+  "haproxy-roles.sh": haproxyScript(
+    haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true, roles: { reads: "replicas" } }),
+    { writer: 1, readers: 2 },
     displacedBy("haproxy"),
   ),
   "maxscale-accounts.sh": accountsScript("10.99.0.%", {}),

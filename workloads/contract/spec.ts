@@ -22,6 +22,13 @@ export const endpointSchema = z.strictObject({
 /** Protocols, each with the SQL dialects that are spoken over it, its own one first. */
 export const DIALECTS = { mysql: ["mysql"], postgres: ["postgres"] } as const;
 
+/**
+ * How a node is asked whether it takes writes now. read-only: a node that is read-only, or in recovery, is a replica;
+ * group: a member's role in a MySQL group. The questions are the dialects'.
+ */
+export const roleRule = z.enum(["read-only", "group"]);
+export type RoleRule = z.infer<typeof roleRule>;
+
 const targetShape = z.strictObject({
   /** The protocol. */
   driver: z.enum(["mysql", "postgres"]),
@@ -29,6 +36,13 @@ const targetShape = z.strictObject({
   dialect: z.enum(["mysql", "postgres"]).optional(),
   endpoints: z.array(endpointSchema).min(1),
   policy: z.enum(["round-robin", "random", "first-alive", "read-write-split"]).default("round-robin"),
+  /** read-write-split: where sessions that write nothing go. replicas: the primary is theirs when there is no replica. */
+  reads: z.enum(["primary", "replicas", "any"]).default("replicas"),
+  /**
+   * Which node takes writes can change: these are asked all along. An endpoint of the same name has the role that its
+   * node last answered with, in place of its own. Absent: roles do not change.
+   */
+  roles: z.strictObject({ rule: roleRule, nodes: z.array(endpointSchema).min(1) }).optional(),
   database: z.string().min(1).default("sbtest"),
   user: z.string().min(1),
   /**

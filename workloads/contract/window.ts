@@ -31,6 +31,8 @@ export const intervalSchema = z.looseObject({
   mismatches: z.number().int().optional(),
   driverCpu: z.number().optional(),
   eventLoopDelayP99Ms: z.number().optional(),
+  /** Nodes that took writes at its end, where they are asked (target.roles). */
+  primary: z.array(z.string()).optional(),
 });
 
 /** Per cent; min and max of one-second samples. */
@@ -164,6 +166,12 @@ export const stepResultSchema = z.looseObject({
   /** What happened outside the window and is in none of its counts. */
   outside: z.looseObject({ connect: outsideSchema, warmup: outsideSchema, drain: outsideSchema }).optional(),
   intervals: z.array(intervalSchema),
+  /**
+   * Where nodes are asked for their roles (target.roles): which took writes from when on, in seconds since the opening;
+   * the first entry is how it stood then. A change is seen up to 0.2 s late, or a second while the former primary
+   * answers.
+   */
+  primaries: z.array(z.looseObject({ t: z.number(), nodes: z.array(z.string()) })).optional(),
   driver: z.looseObject({
     cpuSeconds: z.number(),
     cpuPercent: z.number(),

@@ -2,7 +2,7 @@
  * What differs between servers that speak SQL, apart from the protocol that carries it: DDL, catalogs, how data get in
  * fastest, what counts as replicated, checksums, limits, counters. The protocols are in drivers/.
  */
-import type { DialectName, Target } from "../contract.ts";
+import type { DialectName, RoleRule, Target } from "../contract.ts";
 import type { Kind, Values } from "../facts/names.ts";
 import type { Session } from "../sql-session.ts";
 import type { ColumnType, Index, Table } from "../workload.ts";
@@ -44,6 +44,15 @@ export interface Limit {
   readonly free: number;
 }
 
+export type NodeRole = "primary" | "replica";
+
+/** One cheap question to a node, without a SELECT where that would show in the counters of the workload. */
+export interface RoleQuestion {
+  readonly sql: string;
+  /** @returns undefined: the node serves in neither role now */
+  role(row: readonly unknown[]): NodeRole | undefined;
+}
+
 export const NO_LIMIT: Limit = { key: "", set: Infinity, free: Infinity };
 
 export interface Dialect {
@@ -81,6 +90,8 @@ export interface Dialect {
   preparedStatementsProblem(open: () => Promise<Session>): Promise<string | null>;
   /** The question how long a statement may wait for a row lock, and the answer in milliseconds; 0 is no limit. */
   readonly lockWait: { readonly sql: string; milliseconds(row: readonly unknown[]): number };
+  /** Whether a node takes writes now, by the rules that its servers know. */
+  readonly roles: Readonly<Partial<Record<RoleRule, RoleQuestion>>>;
   /** Takes one sample of the server's counters and states per call. */
   sampler(): (session: Session, timeoutMs: number) => Promise<Values>;
   /** Settings that change what a run measures. */

@@ -13,6 +13,8 @@ export interface ErrorClasses {
   readonly noDatabase: ReadonlySet<string>;
   readonly noRight: ReadonlySet<string>;
   readonly indexThere: ReadonlySet<string>;
+  /** The node takes no writes: it is a replica, or has become one. */
+  readonly readOnly: ReadonlySet<string>;
 }
 
 const codes = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
@@ -35,6 +37,8 @@ export const MYSQL_ERRORS: ErrorClasses = {
   noDatabase: codes("1049"),
   noRight: codes("1044"),
   indexThere: codes("1061"),
+  // --read-only and --super-read-only; MySQL's read-only mode.
+  readOnly: codes("1290 1836"),
 };
 
 /** Errors after which MySQL has no transaction open: 1213 rolls the whole transaction back. 1205 undoes one statement only
@@ -57,6 +61,7 @@ export const POSTGRES_ERRORS: ErrorClasses = {
   noDatabase: codes("3D000"),
   noRight: codes("42501"),
   indexThere: codes("42P07"),
+  readOnly: codes("25006"),
 };
 
 /** Of the system and of the client libraries. */

@@ -57,6 +57,21 @@ export const mysql: Dialect = {
     sql: "SHOW VARIABLES LIKE 'innodb_lock_wait_timeout'",
     milliseconds: (row) => 1000 * Number(row[1]),
   },
+  roles: {
+    // MySQL's super_read_only sets it too.
+    "read-only": {
+      sql: "SHOW GLOBAL VARIABLES LIKE 'read_only'",
+      role: ([, value]) => (value === "OFF" ? "primary" : "replica"),
+    },
+    // A member on the losing side of a cut goes on as PRIMARY, ONLINE by its own account: it has to see a majority.
+    group: {
+      sql:
+        "SELECT MAX(IF(MEMBER_ID = @@server_uuid AND MEMBER_STATE = 'ONLINE', MEMBER_ROLE, '')), " +
+        "SUM(MEMBER_STATE <> 'UNREACHABLE') * 2 > COUNT(*) FROM performance_schema.replication_group_members",
+      role: ([role, majority]) =>
+        role === "PRIMARY" && Number(majority) === 1 ? "primary" : role === "SECONDARY" ? "replica" : undefined,
+    },
+  },
   sampler: () => sampleMysql,
   variables: variablesMysql,
   kindOf: mysqlKind,

@@ -82,6 +82,12 @@ export const postgres: Dialect = {
     sql: "SELECT setting FROM pg_settings WHERE name = 'lock_timeout'",
     milliseconds: (row) => Number(row[0]),
   },
+  roles: {
+    "read-only": {
+      sql: "SELECT pg_is_in_recovery()::text",
+      role: ([recovering]) => (recovering === "false" ? "primary" : "replica"),
+    },
+  },
   sampler: samplerPostgres,
   variables: variablesPostgres,
   kindOf: postgresKind,

@@ -1,29 +1,59 @@
 /** Which endpoint a session's next connection goes to. */
 import type { Endpoint, Target } from "../contract.ts";
 import type { Random } from "./random.ts";
+import type { RoleView } from "./roles/view.ts";
 
 export class EndpointChooser {
   readonly #endpoints: Endpoint[];
   readonly #policy: Target["policy"];
+  readonly #reads: Target["reads"];
+  readonly #roles: RoleView | null;
   #turn: number;
   /** When each endpoint last refused or lost a connection (performance.now()), to pass it over for a while. */
   readonly #failedAt = new Map<string, number>();
 
-  /** @param first position in the round to start with: sessions on other event loops or driver nodes start elsewhere */
-  constructor(endpoints: Endpoint[], policy: Target["policy"], first = 0) {
+  /**
+   * @param first position in the round to start with: sessions on other event loops or driver nodes start elsewhere
+   * @param roles as the nodes answer; null: they are as the endpoints have them
+   */
+  constructor(
+    { endpoints, policy, reads }: Pick<Target, "endpoints" | "policy" | "reads">,
+    first = 0,
+    roles: RoleView | null = null,
+  ) {
     this.#endpoints = endpoints;
     this.#policy = policy;
+    this.#reads = reads;
+    this.#roles = roles;
     this.#turn = first;
   }
 
-  /** Endpoints for a role; a split needs at least one for each. Only `read-write-split` looks at roles. */
+  /**
+   * Endpoints for a use; only `read-write-split` looks at roles. Empty: no endpoint takes writes, or none is known to
+   * while nodes are asked.
+   */
   candidates(use: "read" | "write"): Endpoint[] {
     if (this.#policy !== "read-write-split") return this.#endpoints;
-    const wanted = this.#endpoints.filter((e) => e.role === (use === "read" ? "replica" : "primary"));
-    if (wanted.length > 0) return wanted;
-    const neutral = this.#endpoints.filter((e) => e.role === "any" || e.role === "proxy");
-    if (neutral.length > 0) return neutral;
-    return use === "read" ? this.#endpoints : [];
+    const primary = this.#with("primary");
+    const neutral = this.#with("any", "proxy");
+    if (use === "write") return firstOf(primary, neutral);
+    switch (this.#reads) {
+      case "primary":
+        return firstOf(primary, neutral);
+      case "replicas":
+        return firstOf(this.#with("replica"), neutral, primary);
+      case "any":
+        return this.#with("primary", "replica", "any", "proxy");
+      default:
+        return this.#reads satisfies never;
+    }
+  }
+
+  #with(...roles: Endpoint["role"][]): Endpoint[] {
+    return this.#endpoints.filter(({ name, role }) => {
+      const now = this.#roles?.knows(name) ? this.#roles.of(name) : role;
+      return now !== undefined && roles.includes(now);
+    });
   }
 
   get alternatives(): boolean {
@@ -41,7 +71,8 @@ export class EndpointChooser {
   /** How long an endpoint that failed is passed over while others are there. */
   static readonly avoidMs = 2000;
 
-  next(use: "read" | "write", random: Random): Endpoint {
+  /** Undefined where there is no candidate. */
+  next(use: "read" | "write", random: Random): Endpoint | undefined {
     const all = this.candidates(use);
     const now = performance.now();
     const alive = all.filter((e) => now - (this.#failedAt.get(e.name) ?? -Infinity) > EndpointChooser.avoidMs);
@@ -52,14 +83,16 @@ export class EndpointChooser {
         : all.toSorted((a, b) => (this.#failedAt.get(a.name) ?? 0) - (this.#failedAt.get(b.name) ?? 0)).slice(0, 1);
     switch (this.#policy) {
       case "first-alive":
-        return pool[0] as Endpoint;
+        return pool[0];
       case "random":
-        return pool[random.uniform(0, pool.length - 1)] as Endpoint;
+        return pool[random.uniform(0, pool.length - 1)];
       case "round-robin":
       case "read-write-split":
-        return pool[this.#turn++ % pool.length] as Endpoint;
+        return pool[this.#turn++ % pool.length];
       default:
         return this.#policy satisfies never;
     }
   }
 }
+
+const firstOf = (...lists: Endpoint[][]): Endpoint[] => lists.find((list) => list.length > 0) ?? [];

@@ -9,10 +9,12 @@ import { planStep } from "../steps.ts";
 import type { Barrier } from "./barrier/barrier.ts";
 import { summarize, sweeps } from "./figures/summary.ts";
 import { Attempts, PartialFile, StatusFile } from "./output.ts";
+import { FIRST_ROUND_MS, RoleWatch, roleQuestion } from "./roles/watch.ts";
 import type { Slot } from "./schedule.ts";
 import { schedule } from "./schedule.ts";
 import type { Agreed } from "./window.ts";
 import { ownSessions, runWindow } from "./window.ts";
+import { within } from "./within.ts";
 
 export const ENGINE_VERSION = "0.1.0";
 
@@ -64,6 +66,7 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
   // Before the first window it is not too late to refuse.
   write();
   const clock = new RunClock(spec, slots);
+  const roles = await watchRoles(spec, options.password);
   let failure: string | null = null;
   /** Windows that this driver has no share of. */
   let idle = 0;
@@ -79,7 +82,7 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
         idle++;
         continue;
       }
-      const window = await oneWindow(spec, slot, i, slots.length, clock, status, partial, options);
+      const window = await oneWindow(spec, slot, i, slots.length, clock, status, partial, { ...options, roles });
       result.steps.push(window);
       if (typeof window["serverVersion"] === "string") result.server ??= { version: window["serverVersion"] };
       result.incompleteReason = "the run was still going on when this was written";
@@ -88,6 +91,7 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
   } catch (error) {
     failure = (error as Error).message;
   }
+  roles?.stop();
   result.finishedAt = new Date().toISOString();
   const reasons = [
     ...(options.signal.aborted ? [`stopped (${String(options.signal.reason ?? "asked to")})`] : []),
@@ -126,7 +130,7 @@ async function oneWindow(
   clock: RunClock,
   status: StatusFile,
   partial: PartialFile,
-  options: RunOptions,
+  options: RunOptions & { roles: RoleWatch | undefined },
 ): Promise<StepResult> {
   const step = spec.steps[slot.step] as Step;
   const where = `${index + 1}/${count} ${step.workload}`;
@@ -148,6 +152,7 @@ async function oneWindow(
     password: options.password,
     entry: options.entry,
     signal: options.signal,
+    roles: options.roles,
     agree: () => agreeOn(options.barrier, index, clock),
     onOpen: () => options.observer?.open(),
     onLine: (line, interval, warmup) => {
@@ -177,9 +182,22 @@ async function agreeOn(barrier: Barrier | undefined, index: number, clock: RunCl
   return go && { at: go.at, offset: go };
 }
 
+/** Undefined where the spec names no nodes to ask. */
+async function watchRoles(spec: RunSpec, password: string): Promise<RoleWatch | undefined> {
+  const { roles, database, user, tls, connectTimeoutMs } = spec.target;
+  const question = roleQuestion(spec);
+  if (roles === undefined || question === undefined) return undefined;
+  const driver = await driverFor(spec.target.driver);
+  const options = { database, user, password, tls, connectTimeoutMs, preparedStatements: "auto" } as const;
+  const watch = new RoleWatch(roles, question, driver, options);
+  await within(watch.start(), FIRST_ROUND_MS);
+  return watch;
+}
+
 /** Throws one line for a spec that the schema accepts and the engine can't run. */
 export function checkSpec(spec: RunSpec): void {
   for (const index of spec.steps.keys()) planStep(spec, index);
+  roleQuestion(spec);
   const { drivers, target } = spec;
   if (drivers && drivers.index >= drivers.count)
     throw new Error(`drivers.index: ${drivers.index}; expected 0 to ${drivers.count - 1}`);

@@ -10,6 +10,8 @@ import { stepResult } from "./figures/step-result.ts";
 import type { Loop } from "./part/loops.ts";
 import { localLoop, workerLoop } from "./part/loops.ts";
 import { intervalLine, SHORTEST_SECONDS, toInterval } from "./progress.ts";
+import type { RoleWatch } from "./roles/watch.ts";
+import { reignsOf } from "./roles/watch.ts";
 import type { Slot } from "./schedule.ts";
 import { readHost, stealPercent } from "./selfcheck.ts";
 
@@ -23,6 +25,8 @@ export interface WindowOptions {
   onLine(line: string, interval: Interval, warmup: boolean): void;
   /** Called when the window opens and when it is closed and drained, for the observation of servers. */
   onOpen?(): void;
+  /** Where nodes are asked for their roles. */
+  roles?: RoleWatch | undefined;
 }
 
 /**
@@ -66,8 +70,8 @@ export async function runWindow(spec: RunSpec, slot: Slot, options: WindowOption
     const onInterval = (report: IntervalReport): void => collector.take(i, report);
     loops.push(
       count === 1
-        ? await localLoop(task, options.password, onInterval)
-        : workerLoop(options.entry, task, options.password, onInterval),
+        ? await localLoop(task, options.password, onInterval, options.roles)
+        : workerLoop(options.entry, task, options.password, onInterval, options.roles),
     );
   }
   const stop = (): void => loops.forEach((loop) => loop.stop());
@@ -96,13 +100,18 @@ export async function runWindow(spec: RunSpec, slot: Slot, options: WindowOption
       else problems.push((outcome.reason as Error).message);
     }
     collector.flush();
+    const primaries = options.roles && reignsOf(options.roles.reigns, open, close);
     return stepResult({
       spec,
       slot,
       step,
       own,
       reports,
-      intervals: collector.intervals,
+      intervals:
+        primaries === undefined
+          ? collector.intervals
+          : collector.intervals.map((i) => ({ ...i, primary: primaries.findLast(({ t }) => t <= i.t)?.nodes ?? [] })),
+      ...(primaries === undefined ? {} : { primaries }),
       total: collector.total,
       warmup: collector.warmup,
       latencies: collector.latencies,

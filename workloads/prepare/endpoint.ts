@@ -6,6 +6,7 @@ import { shown } from "../drivers/address.ts";
 import type { Session } from "../sql-session.ts";
 import { describe, errorCode, openSession } from "../sql-session.ts";
 
+const ASK_MS = 10_000;
 const ORDER: Record<Endpoint["role"], number> = { primary: 0, any: 1, proxy: 2, replica: 3 };
 
 /** Best first. One node takes the whole load: writers on several Galera nodes would meet in certification. */
@@ -21,8 +22,10 @@ export async function openFirst(target: Target, createDatabase = false): Promise
   const failures: string[] = [];
   for (const endpoint of loadOrder(target.endpoints)) {
     try {
-      if (createDatabase) return await openOrCreate(target, endpoint);
-      return await openSession(target, endpoint);
+      const session = await (createDatabase ? openOrCreate(target, endpoint) : openSession(target, endpoint));
+      if (await takesWrites(session, target, endpoint)) return session;
+      session.close();
+      failures.push(`${shown(endpoint)}: takes no writes now`);
     } catch (error) {
       failures.push(
         (await wantsTls(target, endpoint, error))
@@ -32,6 +35,21 @@ export async function openFirst(target: Target, createDatabase = false): Promise
     }
   }
   throw new Error(failures.join("\n"));
+}
+
+/** Endpoints that are nodes are asked, where roles can change; a proxy leads to the right one. */
+async function takesWrites(session: Session, target: Target, endpoint: Endpoint): Promise<boolean> {
+  const { roles } = target;
+  if (roles === undefined || !roles.nodes.some(({ name }) => name === endpoint.name)) return true;
+  const question = dialectOf(target).roles[roles.rule];
+  if (question === undefined) return true;
+  try {
+    const [row] = await session.query(question.sql, ASK_MS);
+    return question.role(Object.values(row ?? {})) === "primary";
+  } catch (error) {
+    session.close();
+    throw error;
+  }
 }
 
 /**

@@ -12,6 +12,7 @@ export const mysqlNone: Engine<DatabaseOf<"mysql/none">> = {
   port: 3306,
   proxies: ["haproxy", "none"],
   roleOf: () => "primary",
+  roles: null,
   commit: "none",
   quorum: false,
   bytesPerRow: INNODB_ROW_BYTES,

@@ -1,11 +1,13 @@
 /** When a driver counts as the bottleneck, how many event loops run, which endpoint is taken, what a sweep says. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Endpoint, RunSpecInput, StepSummary } from "../../../workloads/contract.ts";
+import type { Endpoint, RunSpecInput, StepSummary, Target } from "../../../workloads/contract.ts";
 import { runSpecSchema } from "../../../workloads/contract.ts";
 import { EndpointChooser } from "../../../workloads/engine/endpoints.ts";
 import { sweeps } from "../../../workloads/engine/figures/summary.ts";
 import { Random } from "../../../workloads/engine/random.ts";
+import { RoleView } from "../../../workloads/engine/roles/view.ts";
+import { reignsOf } from "../../../workloads/engine/roles/watch.ts";
 import { checkSpec } from "../../../workloads/engine/run.ts";
 import { judge, stealPercent } from "../../../workloads/engine/selfcheck.ts";
 import { loopCount, ownSessions } from "../../../workloads/engine/window.ts";
@@ -79,17 +81,20 @@ const endpoints: Endpoint[] = [
   { name: "r2", host: "h", port: 3, role: "replica" },
 ];
 
+const chooser = (policy: Target["policy"], reads: Target["reads"] = "replicas", roles?: RoleView): EndpointChooser =>
+  new EndpointChooser({ endpoints, policy, reads }, 0, roles);
+
 test("endpoint policies, and what failed lately is passed over", () => {
   const random = new Random(1);
-  const names = (chooser: EndpointChooser, n: number, use: "read" | "write" = "write"): string[] =>
-    Array.from({ length: n }, () => chooser.next(use, random).name);
-  assert.deepEqual(names(new EndpointChooser(endpoints, "round-robin"), 4), ["w", "r1", "r2", "w"]);
-  assert.deepEqual(names(new EndpointChooser(endpoints, "first-alive"), 2), ["w", "w"]);
-  assert.deepEqual([...new Set(names(new EndpointChooser(endpoints, "random"), 60))].toSorted(), ["r1", "r2", "w"]);
-  const split = new EndpointChooser(endpoints, "read-write-split");
+  const names = (chooser: EndpointChooser, n: number, use: "read" | "write" = "write"): (string | undefined)[] =>
+    Array.from({ length: n }, () => chooser.next(use, random)?.name);
+  assert.deepEqual(names(chooser("round-robin"), 4), ["w", "r1", "r2", "w"]);
+  assert.deepEqual(names(chooser("first-alive"), 2), ["w", "w"]);
+  assert.deepEqual([...new Set(names(chooser("random"), 60))].toSorted(), ["r1", "r2", "w"]);
+  const split = chooser("read-write-split");
   assert.deepEqual(names(split, 2, "write"), ["w", "w"]);
   assert.deepEqual([...new Set(names(split, 4, "read"))].toSorted(), ["r1", "r2"]);
-  const failing = new EndpointChooser(endpoints, "first-alive");
+  const failing = chooser("first-alive");
   failing.failed(endpoints[0]!);
   assert.deepEqual(names(failing, 1), ["r1"]);
   failing.failed(endpoints[1]!);
@@ -97,6 +102,46 @@ test("endpoint policies, and what failed lately is passed over", () => {
   assert.deepEqual(names(failing, 1), ["w"], "when all have failed, the one whose failure is oldest");
   failing.worked(endpoints[1]!);
   assert.deepEqual(names(failing, 1), ["r1"]);
+});
+
+test("reads go where the spec says, and roles are those that the nodes answer with", () => {
+  const names = (one: EndpointChooser, use: "read" | "write"): string[] => one.candidates(use).map(({ name }) => name);
+  const split = (reads: Target["reads"], roles?: RoleView): string[][] => {
+    const one = chooser("read-write-split", reads, roles);
+    return [names(one, "write"), names(one, "read")];
+  };
+  assert.deepEqual(split("primary"), [["w"], ["w"]]);
+  assert.deepEqual(split("replicas"), [["w"], ["r1", "r2"]]);
+  assert.deepEqual(split("any"), [["w"], ["w", "r1", "r2"]]);
+  const doubts: string[] = [];
+  const view = new RoleView(["w", "r1", "r2"], (node) => doubts.push(node));
+  view.update({ r1: "primary", r2: "replica" });
+  assert.deepEqual(split("replicas", view), [["r1"], ["r2"]], "w does not answer and has no role");
+  assert.deepEqual(split("any", view), [["r1"], ["r1", "r2"]]);
+  view.doubt("r2");
+  assert.deepEqual(doubts, [], "nobody took it for a primary");
+  view.doubt("r1");
+  view.doubt("r1");
+  assert.deepEqual([doubts, ...split("primary", view)], [["r1"], [], []], "nowhere to write until it is asked");
+  view.update({ w: "primary" });
+  assert.deepEqual(split("replicas", view), [["w"], ["w"]], "no replica is left: the primary serves reads");
+  const proxied = new RoleView(["n1", "n2"], () => {});
+  assert.deepEqual(split("replicas", proxied), [["w"], ["r1", "r2"]], "endpoints that are no nodes keep their roles");
+});
+
+test("who was primary when, from the opening to the close", () => {
+  const reigns = [
+    { at: 1000, nodes: ["a"] },
+    { at: 5250, nodes: [] },
+    { at: 5900, nodes: ["b"] },
+    { at: 20_000, nodes: ["c"] },
+  ];
+  assert.deepEqual(reignsOf(reigns, 4000, 9000), [
+    { t: 0, nodes: ["a"] },
+    { t: 1.25, nodes: [] },
+    { t: 1.9, nodes: ["b"] },
+  ]);
+  assert.deepEqual(reignsOf(reigns, 0, 500), [{ t: 0, nodes: [] }]);
 });
 
 test("a sweep: the average over the thread counts, and the peak", () => {

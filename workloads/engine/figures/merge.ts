@@ -287,6 +287,7 @@ function mergeIntervals(windows: StepResult[]): Interval[] {
       p95: p95.length > 0 ? Math.max(...p95) : null,
       errors: sum((x) => x.errors),
       reconnects: sum((x) => x.reconnects),
+      ...(own[0]?.primary ? { primary: own[0].primary } : {}),
       ...counts(own),
       ...(own.some((x) => x.driverCpu !== undefined)
         ? { driverCpu: Math.max(...own.map((x) => x.driverCpu ?? 0)) }

@@ -25,6 +25,8 @@ export interface WindowFacts {
   problems: string[];
   /** Epoch milliseconds. */
   openedAt: number;
+  /** Where nodes are asked for their roles. */
+  primaries?: NonNullable<StepResult["primaries"]>;
   /** One of several drivers. */
   start?: Start;
   aborted: boolean;
@@ -105,6 +107,7 @@ export function stepResult(facts: WindowFacts): StepResult {
       drain: outsideOf(reports.map((r) => r.drain)),
     },
     intervals,
+    ...(facts.primaries ? { primaries: facts.primaries } : {}),
     driver: {
       cpuSeconds: round(cpuSeconds, 3),
       cpuPercent: seconds > 0 ? round((100 * cpuSeconds) / seconds, 1) : 0,

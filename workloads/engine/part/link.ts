@@ -12,4 +12,6 @@ export interface Link {
   readonly commit: Statement | null;
   /** The connection that a template's kind runs on, for sampling. */
   reader: Connection;
+  /** Of the knowledge of the nodes' roles by which its endpoints were found right. */
+  rolesVersion: number;
 }

@@ -1,10 +1,13 @@
 /** Opens the connections of sessions: by the endpoint policy, at a limited rate, with a capped back-off. */
 import type { Endpoint, RunSpec } from "../../contract.ts";
-import type { Connection, ConnectOptions, Driver, Statement, StatementSpec, Value } from "../../drivers/driver.ts";
+import { isError } from "../../dialects/errors.ts";
+import { ask } from "../../drivers/ask.ts";
+import type { Connection, ConnectOptions, Driver, Statement, StatementSpec } from "../../drivers/driver.ts";
 import { DriverError } from "../../drivers/driver.ts";
 import { EndpointChooser } from "../endpoints.ts";
 import type { Ask, Plan } from "../plan.ts";
 import type { Random } from "../random.ts";
+import type { RoleView } from "../roles/view.ts";
 import type { Link } from "./link.ts";
 import { STATEMENT_TIMEOUT_MS } from "./patience.ts";
 
@@ -19,6 +22,9 @@ const AT_ONCE = 64;
 const OWN_LIMITS = new Set(["EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"]);
 export const isOwnLimit = (error: unknown): boolean => error instanceof DriverError && OWN_LIMITS.has(error.code);
 
+const noPrimary = (): DriverError =>
+  new DriverError("no-primary", "none of the nodes says that it takes writes", "reconnect");
+
 export class Linker {
   readonly #spec: RunSpec;
   readonly #driver: Driver;
@@ -26,21 +32,34 @@ export class Linker {
   readonly #options: ConnectOptions;
   readonly #chooser: EndpointChooser;
   readonly #specs: StatementSpec[];
+  readonly #roles: RoleView | null;
   #opening = 0;
   readonly #waiting: (() => void)[] = [];
   #slot = 0;
   #stopped = false;
   readonly #perSecond: number;
 
-  /** @param perSecond this loop's share of target.connectRate; 0 is no limit */
-  constructor(spec: RunSpec, driver: Driver, plan: Plan, password: string, perSecond: number, first: number) {
+  /**
+   * @param perSecond this loop's share of target.connectRate; 0 is no limit
+   * @param roles null: they are as the endpoints have them
+   */
+  constructor(
+    spec: RunSpec,
+    driver: Driver,
+    plan: Plan,
+    password: string,
+    perSecond: number,
+    first: number,
+    roles: RoleView | null,
+  ) {
     this.#spec = spec;
+    this.#roles = roles;
     this.#driver = driver;
     this.#plan = plan;
     this.#perSecond = perSecond;
     const { database, user, tls, connectTimeoutMs, preparedStatements } = spec.target;
     this.#options = { database, user, password, tls, connectTimeoutMs, preparedStatements };
-    this.#chooser = new EndpointChooser(spec.target.endpoints, spec.target.policy, first);
+    this.#chooser = new EndpointChooser(spec.target, first, roles);
     this.#specs = [];
     for (let table = 0; table < plan.tables; table++)
       for (const template of plan.templates) this.#specs.push(template.spec(table));
@@ -54,8 +73,36 @@ export class Linker {
     this.#chooser.failed(endpoint);
   }
 
+  /** An error of a session: where its node may not be what it was, the node is asked anew. */
+  heard(error: DriverError, link: Link | null): void {
+    if (link !== null && (error.action === "reconnect" || isError("readOnly", error.code)))
+      this.#roles?.doubt(link.main.endpoint.name);
+  }
+
+  /** The node takes no writes any more, and another one that does is looked for. */
+  moved(error: DriverError, link: Link | null): boolean {
+    return isError("readOnly", error.code) && link !== null && this.#roles?.knows(link.main.endpoint.name) === true;
+  }
+
+  /** A node whose connection the session holds has another role than the one that it was chosen for. */
+  misplaced(link: Link): boolean {
+    if (this.#roles === null || link.rolesVersion === this.#roles.version) return false;
+    const away = (use: "read" | "write", { endpoint }: Connection): boolean => {
+      const places = this.#chooser.candidates(use);
+      return places.length > 0 && !places.some(({ name }) => name === endpoint.name);
+    };
+    if (away(this.#use, link.main) || (link.reader !== link.main && away("read", link.reader))) return true;
+    link.rolesVersion = this.#roles.version;
+    return false;
+  }
+
+  get #use(): "read" | "write" {
+    return this.#plan.readOnly ? "read" : "write";
+  }
+
   stop(): void {
     this.#stopped = true;
+    this.#roles?.release();
     for (const go of this.#waiting.splice(0)) go();
   }
 
@@ -65,7 +112,7 @@ export class Linker {
     const reads = this.#plan.readOnly || !this.#plan.transaction ? await this.#connect("read", random, split) : null;
     const needsWriter = !this.#plan.readOnly;
     if (!split || !needsWriter) {
-      const only = reads ?? (await this.#connect(this.#plan.readOnly ? "read" : "write", random, split));
+      const only = reads ?? (await this.#connect(this.#use, random, split));
       return this.#prepared([only], only, only);
     }
     try {
@@ -106,19 +153,34 @@ export class Linker {
   }
 
   async #connect(use: "read" | "write", random: Random, split: boolean): Promise<Connection> {
+    if (split) await this.#place(use);
     await this.#turn();
     const endpoint = this.#chooser.next(split ? use : "write", random);
     try {
+      if (endpoint === undefined) throw noPrimary();
       if (this.#stopped) throw new DriverError("stopped", "the run is over", "reconnect");
       const connection = await this.#driver.connect(endpoint, this.#options);
       this.#chooser.worked(endpoint);
       return connection;
     } catch (error) {
-      if (!isOwnLimit(error)) this.#chooser.failed(endpoint);
+      if (endpoint !== undefined && !isOwnLimit(error)) {
+        this.#chooser.failed(endpoint);
+        this.#roles?.doubt(endpoint.name);
+      }
       throw error;
     } finally {
       this.#opening--;
       this.#waiting.shift()?.();
+    }
+  }
+
+  /** While nobody knows of a primary there is nowhere to go: its election ends the wait, not a round of failures. */
+  async #place(use: "read" | "write"): Promise<void> {
+    const until = performance.now() + this.#options.connectTimeoutMs;
+    while (this.#roles !== null && !this.#stopped && this.#chooser.candidates(use).length === 0) {
+      const left = until - performance.now();
+      if (left <= 0) throw noPrimary();
+      await this.#roles.changed(left);
     }
   }
 
@@ -148,7 +210,15 @@ export class Linker {
       lost.catch(() => {});
       const statements = await Promise.race([this.#prepareAll(main, reader), lost]);
       const control = await Promise.race([this.#prepareControl(main), lost]);
-      return { connections, main, reader, statements, begin: control[0] ?? null, commit: control[1] ?? null };
+      return {
+        connections,
+        main,
+        reader,
+        statements,
+        begin: control[0] ?? null,
+        commit: control[1] ?? null,
+        rolesVersion: this.#roles?.version ?? 0,
+      };
     } catch (error) {
       for (const connection of connections) connection.destroy();
       throw error;
@@ -172,27 +242,5 @@ export class Linker {
   async #prepareControl(main: Connection): Promise<Statement[]> {
     if (!this.#plan.transaction || main.endpoint.role === "proxy") return [];
     return main.prepare([BEGIN, COMMIT]);
-  }
-}
-
-/** Runs one text query on a connection that is not yet in use. Rejects with DriverError, also when no answer comes. */
-async function ask(connection: Connection, sql: string, patienceMs: number): Promise<Value[][]> {
-  let deadline: NodeJS.Timeout | undefined;
-  try {
-    return await new Promise((resolve, reject) => {
-      connection.listener = {
-        done: () => resolve(connection.takeRows() ?? []),
-        failed: reject,
-        lost: reject,
-      };
-      deadline = setTimeout(
-        () => reject(new DriverError("statement-timeout", `no answer within ${patienceMs} ms to ${sql}`, "reconnect")),
-        patienceMs,
-      );
-      connection.captureNext();
-      connection.query(sql);
-    });
-  } finally {
-    clearTimeout(deadline);
   }
 }

@@ -50,6 +50,7 @@ export class Opening {
   /** sysbench 0.4's reconnect-mode=random drew before each request of its simple mode, one in two. */
   mustReconnect(session: Session): boolean {
     const mode = this.#target.reconnect;
+    if (session.link !== null && this.#linker.misplaced(session.link)) return true;
     if (mode === "never" || session.eventsOnLink === 0) return false;
     return mode === "random" ? session.random.double() < 0.5 : session.eventsOnLink >= mode;
   }

@@ -6,6 +6,8 @@ import { IntervalClock } from "../figures/interval-clock.ts";
 import { Recorder } from "../figures/recorder.ts";
 import type { Plan } from "../plan.ts";
 import { Random } from "../random.ts";
+import type { RoleView } from "../roles/view.ts";
+import { leaveFormer } from "../watch/former.ts";
 import { Quiet } from "../watch/quiet.ts";
 import { StallWatch } from "../watch/stall.ts";
 import { StuckWatch } from "../watch/stuck.ts";
@@ -57,6 +59,7 @@ export class Part implements SessionOwner {
     password: string,
     events: number,
     onInterval: (report: IntervalReport) => void,
+    roles: RoleView | null = null,
   ) {
     this.#step = task.spec.steps[task.step] as Step;
     this.plan = plan;
@@ -71,7 +74,8 @@ export class Part implements SessionOwner {
       if (events > 0) budget += Math.floor(events / threads) + (id < events % threads ? 1 : 0);
     }
     const share = this.#sessions.length / threads;
-    this.links = new Linker(spec, driver, plan, password, spec.target.connectRate * share, loop);
+    this.links = new Linker(spec, driver, plan, password, spec.target.connectRate * share, loop, roles);
+    roles?.onChange(() => leaveFormer(this.#sessions, (link) => this.links.misplaced(link)));
     this.#opening = new Opening(this.links, spec.target, plan, (error) => {
       this.#intervals.advance(performance.now());
       this.#recorder.error(error);
@@ -195,6 +199,7 @@ export class Part implements SessionOwner {
     this.#intervals.advance(performance.now());
     this.#recorder.flush(session);
     this.#recorder.error(error);
+    this.links.heard(error, session.link);
   }
 
   mayBeginAgain(): boolean {

@@ -30,6 +30,8 @@ export interface SessionOwner {
     readonly alternatives: boolean;
     /** New connections pass this endpoint over for a while. */
     avoid(endpoint: Endpoint): void;
+    /** The node has another role now: the one that has this session's is elsewhere. */
+    moved(error: DriverError, link: Link | null): boolean;
   };
 }
 
@@ -179,7 +181,8 @@ export class Session implements Actor, Listener {
     if (this.mode === "stopped") return;
     const mode = this.mode;
     this.#owner.failed(this, error);
-    if (error.action === "reconnect" || mode === "rolling-back") return this.#reconnect();
+    if (error.action === "reconnect" || mode === "rolling-back" || this.#owner.links.moved(error, this.link))
+      return this.#reconnect();
     if (error.action === "restart") return this.#restart(error);
     const elsewhere = this.#owner.links.alternatives;
     if (this.#setbacks.refused(elsewhere)) {
