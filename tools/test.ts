@@ -123,7 +123,7 @@ async function runFiles(files: string[], batch: number, timeout: number, limitMs
   return outcome;
 }
 
-const PARTS = ["bench", "cli", "infra", "lab", "report", "test", "tools", "workloads"];
+const PARTS = ["bench", "cli", "harness", "infra", "lab", "report", "standins", "test", "tools", "workloads"];
 
 /** Types, format and lint, the arrows between the parts: returns the names of those that failed. */
 async function staticChecks(): Promise<string[]> {
