@@ -55,9 +55,10 @@ async function look(nodes: Node[], connections: Connection[], urns: string[], co
     connections[i]?.host ? [{ node, connection: connections[i], urn: urns[i]! }] : [],
   );
   if (there.length === 0 || process.env["MESHBENCH_LOOK"] === "off") return;
-  const [{ Look }, { Hurt }, { reached }] = await Promise.all([
+  const [{ Look }, { Hurt }, { routesOf }, { reached }] = await Promise.all([
     import("./look.ts"),
     import("./looked-at.ts"),
+    import("./ports.ts"),
     import("./reached.ts"),
   ]);
   const stack = pulumi.getStack();
@@ -70,6 +71,7 @@ async function look(nodes: Node[], connections: Connection[], urns: string[], co
     galera: engineKey(config.database) === "mariadb/galera",
     serverUnits: engineOf(config.database).host.units,
     mesh: { port, mtu: mtu === "auto" ? undefined : mtu },
+    routes: routesOf(config),
     bootstrapFrom: process.env["MESHBENCH_BOOTSTRAP_FROM"] || undefined,
     up: command("up"),
     say: (line) => void pulumi.log.warn(line),

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { mtuScript, narrowest, pathScript } from "../mesh/path-mtu.ts";
 import { ClusterRepair } from "./cluster-repair.ts";
 import { Hurt, type LookedAt, type LookOptions, PATIENCE, type Ran } from "./looked-at.ts";
+import { tryRoutes } from "./ports.ts";
 import { type MeshState, type NodeState, parseProbe, probeScript } from "./probe.ts";
 import { MESH_UP, unitUp } from "./repair.ts";
 
@@ -34,6 +35,7 @@ export class Look {
         probe: (nodes) => this.#probe(nodes),
         repair: (name, what, script) => this.#repair(name, what, script),
       }).bringBack(states);
+    await tryRoutes(this.#nodes, states, this.#options.routes);
   }
 
   #node(name: string): LookedAt {

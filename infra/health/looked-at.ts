@@ -22,12 +22,23 @@ export interface LookedAt {
   advice: string;
 }
 
+/** What nodes of one role say to nodes of another. */
+export interface Route {
+  from: Role;
+  to: Role;
+  port: number;
+  /** "the database's port". */
+  what: string;
+}
+
 export interface LookOptions {
   galera: boolean;
   /** Units of a database that is a server alone. */
   serverUnits: readonly string[];
   /** As configured: a node that has others gets them by the steps to come. mtu undefined: found out by the nodes. */
   mesh: { port: number; mtu: number | undefined };
+  /** Ports through which the load passes. */
+  routes: readonly Route[];
   bootstrapFrom: string | undefined;
   /** How the operator calls `up` on this stack. */
   up: string;

@@ -77,6 +77,27 @@ test("all is well: up and preview show nothing", async () => {
   assert.equal(changes(preview.output).updated + changes(preview.output).replaced, 0, preview.output);
 });
 
+test("a firewall before the database's port, which lets pings pass, is named, whether it drops or refuses", async () => {
+  for (const [target, how] of [
+    ["DROP", "does not answer"],
+    ["REJECT", "refuses it, though a program listens there"],
+  ] as const) {
+    const rule = (verb: "-I" | "-D"): string =>
+      shell("east-2", `iptables ${verb} INPUT -i wg0 -p tcp --dport 3306 -j ${target}`);
+    rule("-I");
+    const { code, output } = await up();
+    rule("-D");
+    assert.notEqual(code, 0, output.slice(-3000));
+    assert.match(
+      output,
+      new RegExp(
+        `mesh: east-2 answers pings of driver, but its TCP port 3306, the database's port, ${how} .*; expected it open from the driver's node to the database's`,
+      ),
+    );
+    assert.doesNotMatch(output, /\n\s+at .*\.ts:\d+/, "no stack trace");
+  }
+});
+
 test("a server, a tunnel and the proxy stopped by hand run again", async () => {
   shell("east-2", "systemctl stop mariadb");
   shell("west-1", "systemctl stop wg-quick@wg0");

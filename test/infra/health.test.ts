@@ -206,6 +206,7 @@ function look(
     galera: false,
     serverUnits: [],
     mesh: { port: 51820, mtu: 1420 },
+    routes: [],
     bootstrapFrom: undefined,
     up: "up",
     say: (line) => said.push(line),

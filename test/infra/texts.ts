@@ -38,6 +38,7 @@ import {
   serverScript as pgServerScript,
   postgresConf,
 } from "../../infra/databases/postgresql-conf.ts";
+import { listensScript, routesScript } from "../../infra/health/ports.ts";
 import { probeScript } from "../../infra/health/probe.ts";
 import {
   bootstrapScript,
@@ -234,6 +235,11 @@ export const SCRIPTS: Record<string, string> = {
     version: "24.02.5",
   }),
   "maxscale.sh": serviceScript({ bind: "10.99.0.14", conf: MAXSCALE, servers: 3, displaced: displacedBy("maxscale") }),
+  "look-routes.sh": routesScript([
+    { name: "east-1", meshAddress: "10.99.0.1", port: 3306 },
+    { name: "west-1", meshAddress: "10.99.0.33", port: 9200 },
+  ]),
+  "look-listens.sh": listensScript([3306, 9200]),
   "run-install.sh": runInstallScript("0123456789ab", "/opt/meshbench/node-1", "/opt/meshbench/load-1.mjs"),
   "run-start.sh": startScript("0123456789ab"),
   "run-restart.sh": restartScript("0123456789ab"),
