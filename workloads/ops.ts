@@ -6,6 +6,7 @@ import type { Actor, Op } from "./engine/plan.ts";
 export function control<State = unknown>(sql: "BEGIN" | "COMMIT" | "ROLLBACK"): Op<State> {
   return {
     kind: "control",
+    ...(sql === "BEGIN" ? { begins: true } : {}),
     send(actor) {
       actor.expected = -1;
       actor.control(sql);
@@ -37,4 +38,20 @@ export function execute<State = unknown>(
       return true;
     },
   };
+}
+
+/**
+ * Operations that wait for one round trip together: their statements go out in one write, and the answers are read in
+ * order. Rows that one of them keeps are there for operations behind the group, not within it. When one fails, the
+ * event goes on as after any failure, once all of them are answered. What the servers do with those behind it:
+ *
+ * - MySQL and MariaDB run them all the same. Where the plan has transactions, a write, COMMIT or ROLLBACK is therefore
+ *   not sent before the answers to what it follows have come, BEGIN apart: a deadlock ends the transaction, and the
+ *   write would be done outside of it. The group is then several round trips, split there.
+ * - PostgreSQL skips them. Outside of BEGIN and COMMIT the group is one transaction.
+ *
+ * Client libraries (TLS) and sessions with a connection for reads and one for writes send them one by one.
+ */
+export function pipeline<State = unknown>(ops: readonly Op<State>[]): Op<State>[] {
+  return ops.map((op, i) => (i === 0 ? op : { ...op, joins: true }));
 }

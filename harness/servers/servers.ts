@@ -4,6 +4,7 @@ import type { Driver } from "../../workloads/drivers/driver.ts";
 import { mysqlDriver } from "../../workloads/drivers/mysql/driver.ts";
 import { postgresDriver } from "../../workloads/drivers/postgres/driver.ts";
 import { DATABASE, Mariadb, mariadbPackages, PASSWORD, USER } from "./mariadb.ts";
+import { Mysql, mysqlRoot } from "./mysql.ts";
 import { postgresBinaries, startPostgres } from "./postgres.ts";
 
 export interface AnyServer {
@@ -22,7 +23,28 @@ export interface Kind {
 
 const endpoints = (port: number): RunSpecInput["target"]["endpoints"] => [{ name: "a", host: "127.0.0.1", port }];
 
-export async function bothServers(): Promise<Kind[]> {
+/** MariaDB, MySQL and PostgreSQL; the last one with the counters of pg_stat_statements. */
+export async function everyServer(): Promise<Kind[]> {
+  const [mariadb, postgres] = (await bothServers({ shared_preload_libraries: "pg_stat_statements" })) as [Kind, Kind];
+  const root = await mysqlRoot();
+  const mysql: Kind = {
+    name: "MySQL",
+    skip: root.ok ? false : `SKIPPED, no MySQL: ${root.reason}`,
+    async start() {
+      const server = await Mysql.start(root.ok ? root.root : "");
+      return {
+        driver: mysqlDriver,
+        target: { driver: "mysql", user: USER, database: DATABASE, endpoints: endpoints(server.port) },
+        password: PASSWORD,
+        stop: () => server.stop(),
+      };
+    },
+  };
+  return [mariadb, mysql, postgres];
+}
+
+/** @param settings of PostgreSQL, beside its defaults */
+export async function bothServers(settings: Record<string, string> = {}): Promise<Kind[]> {
   const packages = await mariadbPackages();
   const binaries = await postgresBinaries();
   return [
@@ -44,7 +66,8 @@ export async function bothServers(): Promise<Kind[]> {
       skip: binaries.ok ? false : `SKIPPED, no PostgreSQL: ${binaries.reason}`,
       async start() {
         if (!binaries.ok) throw new Error(binaries.reason);
-        const server = await startPostgres(binaries.bin);
+        const server = await startPostgres(binaries.bin, settings);
+        if ("shared_preload_libraries" in settings) await server.admin("CREATE EXTENSION pg_stat_statements");
         return {
           driver: postgresDriver,
           target: {

@@ -27,6 +27,8 @@ export const intervalSchema = z.looseObject({
   seconds: z.number().optional(),
   transactions: z.number().int().optional(),
   queries: z.strictObject({ read: z.number().int(), write: z.number().int(), other: z.number().int() }).optional(),
+  /** See the window's. */
+  roundTrips: z.number().int().optional(),
   restarts: z.number().int().optional(),
   mismatches: z.number().int().optional(),
   driverCpu: z.number().optional(),
@@ -122,6 +124,11 @@ export const stepResultSchema = z.looseObject({
     other: z.number().int(),
     total: z.number().int(),
   }),
+  /**
+   * Answers that were waited for, failures and ROLLBACKs included: statements that are sent together (`pipeline` in
+   * workloads/ops.ts) wait once. Divided by `transactions`: round trips of an event.
+   */
+  roundTrips: z.number().int().optional(),
   tps: z.number(),
   qps: z.number(),
   /**

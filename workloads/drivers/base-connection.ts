@@ -3,7 +3,16 @@
  * end that is told once.
  */
 import type { Endpoint } from "../contract.ts";
-import type { Connection, ConnectOptions, DriverError, Listener, Statement, StatementSpec, Value } from "./driver.ts";
+import type {
+  Connection,
+  ConnectOptions,
+  DriverError,
+  Listener,
+  Pipelining,
+  Statement,
+  StatementSpec,
+  Value,
+} from "./driver.ts";
 import { TextStatement } from "./text-statement.ts";
 
 /** A server that does not answer the goodbye gets no longer. */
@@ -63,6 +72,9 @@ export abstract class BaseConnection implements Connection {
     this.listener.lost(error);
   }
 
+  abstract readonly pipelining: Pipelining;
+  abstract collect(): void;
+  abstract flush(): void;
   abstract readonly bytesRead: number;
   abstract readonly bytesWritten: number;
   abstract query(sql: string | Uint8Array): void;

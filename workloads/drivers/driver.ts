@@ -1,6 +1,7 @@
 /**
  * What the engine asks of a database client. One connection runs one statement at a time; the engine never sends a
- * second statement before the first one's answer has ended (no pipelining), because that is the work sysbench does.
+ * second statement before the first one's answer has ended, because that is the work sysbench does, unless a plan
+ * declares operations that go together (`collect`, `flush`).
  *
  * The hot path is callback based and allocates nothing per statement: parameters are written straight into a
  * statement's own packet (`setInt`, `bytes`), `execute()` sends it, and the answer ends in exactly one call of the
@@ -83,6 +84,13 @@ export interface Listener {
   lost(error: DriverError): void;
 }
 
+/**
+ * What becomes of the statements behind one that fails, where several are sent together. goes-on: the server runs them
+ * all the same, each has its answer; skips: it passes them over, and the failure is the last answer. none: the path
+ * sends one statement at a time.
+ */
+export type Pipelining = "none" | "goes-on" | "skips";
+
 /** A row's value: text where a number would not be exact, and for dates. */
 export type Value = string | number | null;
 
@@ -109,6 +117,15 @@ export interface Connection {
    * listener.
    */
   query(sql: string | Uint8Array): void;
+
+  readonly pipelining: Pipelining;
+  /** From here on statements are kept until `flush`; not where `pipelining` is none. */
+  collect(): void;
+  /**
+   * Sends what was collected in one write. The listener is told once per statement, in their order; with `skips`
+   * nothing comes behind a failure. Nothing is sent before the last answer.
+   */
+  flush(): void;
 
   /**
    * Keeps the next statement's rows and decodes them when it has ended; `takeRows` returns them once (null if none were

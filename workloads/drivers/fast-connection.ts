@@ -3,10 +3,14 @@ import type { Endpoint } from "../contract.ts";
 import { BaseConnection } from "./base-connection.ts";
 import type { ConnectOptions } from "./driver.ts";
 import { DriverError } from "./driver.ts";
+import { StatementGroup } from "./group.ts";
 import type { OwnSocket, SocketUser } from "./own-socket.ts";
 
-/** @typeParam Preparing what is kept while prepares are under way */
-export abstract class FastConnection<Preparing extends { reject(error: DriverError): void }>
+/**
+ * @typeParam Preparing what is kept while prepares are under way
+ * @typeParam Running what an answer's rows are decoded by
+ */
+export abstract class FastConnection<Preparing extends { reject(error: DriverError): void }, Running>
   extends BaseConnection
   implements SocketUser
 {
@@ -15,6 +19,10 @@ export abstract class FastConnection<Preparing extends { reject(error: DriverErr
   protected preparing: Preparing | null = null;
   /** What has come since it was asked for; null when nothing is kept. */
   protected capture: Buffer[] | null = null;
+  /** Statements that are collected, or whose answers are awaited together. */
+  protected group: StatementGroup<Running> | null = null;
+  protected collecting = false;
+  #keepsNext = false;
   #closed: (() => void) | null = null;
 
   constructor(endpoint: Endpoint, socket: OwnSocket, serverVersion: string, options: ConnectOptions) {
@@ -33,6 +41,25 @@ export abstract class FastConnection<Preparing extends { reject(error: DriverErr
 
   captureNext(): void {
     this.capture = [];
+    this.#keepsNext = true;
+  }
+
+  collect(): void {
+    this.group = new StatementGroup();
+    this.collecting = true;
+    this.#keepsNext = false;
+  }
+
+  /** One more statement of the group. */
+  protected add(bytes: Uint8Array, running: Running): void {
+    this.group?.add(bytes, running, this.#keepsNext);
+    this.#keepsNext = false;
+  }
+
+  /** The group is over, by its last answer or by a failure behind which nothing comes. */
+  protected endGroup(): void {
+    this.group = null;
+    this.capture = null;
   }
 
   received(bytes: Uint8Array, length: number): void {

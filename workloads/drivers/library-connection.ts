@@ -11,6 +11,8 @@ export interface LibraryStream {
 
 export abstract class LibraryConnection extends BaseConnection {
   readonly path = "library";
+  /** The libraries wait for each answer themselves. */
+  readonly pipelining = "none";
   #capture = false;
   #captured: Value[][] | null = null;
 
@@ -21,6 +23,10 @@ export abstract class LibraryConnection extends BaseConnection {
   get bytesWritten(): number {
     return this.stream().bytesWritten ?? 0;
   }
+
+  collect(): void {}
+
+  flush(): void {}
 
   captureNext(): void {
     this.#capture = true;

@@ -27,6 +27,7 @@ function answerAll(): void {
 
 class NullConnection implements Connection {
   readonly path = "library";
+  readonly pipelining = "none";
   readonly endpoint: Endpoint;
   readonly serverVersion = "null";
   readonly bytesRead = 0;
@@ -62,6 +63,10 @@ class NullConnection implements Connection {
   answer(): void {
     if (this.#open) this.listener.done(this.#rows, this.#affected);
   }
+
+  collect(): void {}
+
+  flush(): void {}
 
   captureNext(): void {}
 

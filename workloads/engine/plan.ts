@@ -31,9 +31,14 @@ export interface Actor<State = unknown> {
 
 export interface Op<State = unknown> {
   readonly kind: StatementSpec["kind"];
+  /** Sent in one write with the operation before it, where the connection can: see `pipeline` in workloads/ops.ts. */
+  readonly joins?: boolean;
+  /** BEGIN. */
+  readonly begins?: boolean;
   /**
    * Draws what the statement needs, in the order in which sysbench draws, and sends exactly one statement.
-   * Returns false when there was nothing to send: the event goes on at once.
+   * Returns false when there was nothing to send: the event goes on at once. One that joins knows nothing yet of the
+   * answers to those that it goes with.
    */
   send(actor: Actor<State>): boolean;
   /** For sampled answers: are these rows what the statement has to return? */

@@ -35,6 +35,7 @@ export function toInterval(
     reconnects: sum((r) => r.tally.reconnects),
     transactions,
     queries: { read, write, other },
+    roundTrips: sum((r) => r.tally.roundTrips),
     restarts: sum((r) => r.tally.restarts),
     mismatches: sum((r) => r.tally.mismatches),
     driverCpu: round((100 * sum((r) => r.cpuSeconds)) / length, 1),

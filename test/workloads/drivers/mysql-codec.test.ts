@@ -4,10 +4,10 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { ResultSet } from "../../../harness/servers/mysql-answers.ts";
 import { errPayload, okPayload, packet, prepareAnswer, resultSet } from "../../../harness/servers/mysql-answers.ts";
+import type { AnswerFormat, AnswerSink } from "../../../workloads/drivers/mysql/answer.ts";
 import { decodeAnswer, decodePrepares } from "../../../workloads/drivers/mysql/decode.ts";
 import { Negotiation } from "../../../workloads/drivers/mysql/negotiation.ts";
 import { ExecutePacket, preparePacket, queryPacket } from "../../../workloads/drivers/mysql/packets.ts";
-import type { AnswerFormat, AnswerSink } from "../../../workloads/drivers/mysql/reader.ts";
 import { AnswerReader } from "../../../workloads/drivers/mysql/reader.ts";
 
 class Log implements AnswerSink {

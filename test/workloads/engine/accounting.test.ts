@@ -8,11 +8,19 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Endpoint } from "../../../workloads/contract.ts";
 import { runSpecSchema } from "../../../workloads/contract.ts";
-import type { Connection, Driver, Listener, Statement, StatementSpec } from "../../../workloads/drivers/driver.ts";
+import type {
+  Connection,
+  Driver,
+  Listener,
+  Pipelining,
+  Statement,
+  StatementSpec,
+} from "../../../workloads/drivers/driver.ts";
 import { DriverError } from "../../../workloads/drivers/driver.ts";
 import type { IntervalReport, PartReport, Tally } from "../../../workloads/engine/figures/counters.ts";
 import { addTally, tally, unpack } from "../../../workloads/engine/figures/counters.ts";
 import { Part } from "../../../workloads/engine/part/part.ts";
+import { pipeline } from "../../../workloads/ops.ts";
 import { planStep } from "../../../workloads/steps.ts";
 
 type Fault = "none" | "restart" | "retry" | "reconnect" | "lost" | "refuse-connection" | "wrong-rows" | "slow";
@@ -27,6 +35,7 @@ class Books {
   commits = 0;
   rollbacks = 0;
   connections = 0;
+  roundTrips = 0;
 }
 
 interface Script {
@@ -34,6 +43,8 @@ interface Script {
   /** One statement in so many meets the next fault. */
   every: number;
   delayMs: number;
+  /** All operations of an event are declared to go together. */
+  pipelining: Pipelining;
 }
 
 function standIn(script: Script, books: Books): Driver {
@@ -45,12 +56,14 @@ function standIn(script: Script, books: Books): Driver {
   };
   class StandIn implements Connection {
     readonly path = "fast";
+    readonly pipelining = script.pipelining;
     readonly endpoint: Endpoint;
     readonly serverVersion = "stand-in";
     readonly bytesRead = 0;
     readonly bytesWritten = 0;
     listener: Listener = { done() {}, failed() {}, lost() {} };
     #open = true;
+    #group: [StatementSpec["kind"], string][] | null = null;
     constructor(endpoint: Endpoint) {
       this.endpoint = endpoint;
     }
@@ -66,7 +79,28 @@ function standIn(script: Script, books: Books): Driver {
     query(sql: string | Uint8Array): void {
       this.#run("control", String(sql));
     }
+    collect(): void {
+      this.#group = [];
+    }
+    flush(): void {
+      const group = this.#group ?? [];
+      this.#group = null;
+      this.#next(group);
+    }
+    #next([first, ...behind]: [StatementSpec["kind"], string][]): void {
+      if (first === undefined) return;
+      const what = next();
+      setTimeout(() => {
+        if (!this.#open) return;
+        const failed = ["restart", "retry", "reconnect", "lost"].includes(what);
+        const skips = failed && script.pipelining === "skips";
+        const last = behind.length === 0 || skips || what === "reconnect" || what === "lost";
+        this.#answer(what, ...first, last);
+        if (!last) this.#next(behind);
+      }, script.delayMs);
+    }
     #run(kind: StatementSpec["kind"], sql: string): void {
+      if (this.#group !== null) return void this.#group.push([kind, sql]);
       const what = sql === "ROLLBACK" ? "none" : next();
       setTimeout(
         () => {
@@ -75,7 +109,8 @@ function standIn(script: Script, books: Books): Driver {
         what === "slow" ? script.delayMs * 5 : script.delayMs,
       );
     }
-    #answer(what: Fault, kind: StatementSpec["kind"], sql: string): void {
+    #answer(what: Fault, kind: StatementSpec["kind"], sql: string, last = true): void {
+      if (last && what !== "lost") books.roundTrips++;
       if (what === "restart" || what === "retry" || what === "reconnect") {
         books.errors++;
         if (what === "restart") books.restarts++;
@@ -157,7 +192,8 @@ async function measure(
       },
     ],
   });
-  const { plan, options } = planStep(spec, 0);
+  const { plan: alone, options } = planStep(spec, 0);
+  const plan = { ...alone, ops: pipeline(alone.ops) };
   const books = new Books();
   const intervals: IntervalReport[] = [];
   const task = { spec, step: 0, repeat: 0, loop: 0, loops: 1 };
@@ -201,6 +237,7 @@ test("whatever fails: every statement, error and event is in exactly one phase",
         faults: fc.array(fault, { maxLength: 4 }),
         every: fc.integer({ min: 1, max: 40 }),
         delayMs: fc.constantFrom(0, 3, 20),
+        pipelining: fc.constantFrom<Pipelining>("none", "goes-on", "skips"),
       }),
       async (shape, script) => {
         const { books, intervals, report } = await measure(shape, script);
@@ -214,6 +251,7 @@ test("whatever fails: every statement, error and event is in exactly one phase",
             other: all.others,
             errors: all.errors,
             restarts: all.restarts,
+            roundTrips: all.roundTrips,
             byCode: Object.values(all.byCode).reduce((a, b) => a + b, 0),
           },
           {
@@ -222,6 +260,7 @@ test("whatever fails: every statement, error and event is in exactly one phase",
             other: books.other,
             errors: books.errors,
             restarts: books.restarts,
+            roundTrips: books.roundTrips,
             byCode: books.errors,
           },
         );
@@ -263,7 +302,7 @@ const STEADY: Shape = {
 };
 
 test("errors of an event that began in the warm-up are the window's when they happen there", async () => {
-  const { intervals, report } = await measure(STEADY, { faults: ["retry"], every: 1, delayMs: 2 });
+  const { intervals, report } = await measure(STEADY, { faults: ["retry"], every: 1, delayMs: 2, pipelining: "none" });
   const window = total(intervals.filter((i) => i.index >= 0).map((i) => i.tally));
   assert.equal(window.events, 0);
   assert.ok(window.errors > 0, JSON.stringify(window));
@@ -271,7 +310,10 @@ test("errors of an event that began in the warm-up are the window's when they ha
 });
 
 test("the warm-up uses up no events of the option", async () => {
-  const { intervals } = await measure({ ...STEADY, events: 40, windowMs: 2000 }, { faults: [], every: 1, delayMs: 1 });
+  const { intervals } = await measure(
+    { ...STEADY, events: 40, windowMs: 2000 },
+    { faults: [], every: 1, delayMs: 1, pipelining: "none" },
+  );
   assert.equal(total(intervals.filter((i) => i.index >= 0).map((i) => i.tally)).events, 40);
   assert.ok(total(intervals.filter((i) => i.index < 0).map((i) => i.tally)).events > 40);
 });

@@ -5,8 +5,8 @@
  */
 import type { Value } from "../driver.ts";
 import { exactNumber, timestampText } from "../params.ts";
+import type { AnswerFormat } from "./answer.ts";
 import { lengthEncoded, word } from "./bytes.ts";
-import type { AnswerFormat } from "./reader.ts";
 
 const LARGEST = 0xff_ffff;
 

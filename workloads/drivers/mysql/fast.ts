@@ -5,11 +5,11 @@ import { DriverError } from "../driver.ts";
 import { FastConnection } from "../fast-connection.ts";
 import type { OwnSocket } from "../own-socket.ts";
 import type { ParamValue } from "../params.ts";
+import type { AnswerFormat, AnswerSink } from "./answer.ts";
 import type { ColumnType } from "./decode.ts";
 import { decodeAnswer, decodePrepares } from "./decode.ts";
 import { clientError, serverError, UNPREPARABLE } from "./errors.ts";
 import { ExecutePacket, preparePacket, QUIT, queryPacket } from "./packets.ts";
-import type { AnswerFormat, AnswerSink } from "./reader.ts";
 import { AnswerReader } from "./reader.ts";
 
 /** Prepares that are sent together; a proxy gets them one by one, because it passes each on to several servers. */
@@ -17,7 +17,8 @@ const PREPARES_AT_ONCE = 32;
 /** In place of the identifier of a statement that the server can't prepare; the servers' own start at 1. */
 const UNPREPARED = 0;
 
-export class MysqlFastConnection extends FastConnection<Preparing> implements AnswerSink {
+export class MysqlFastConnection extends FastConnection<Preparing, FastStatement | null> implements AnswerSink {
+  readonly pipelining = "goes-on";
   protected readonly farewell = QUIT;
   protected override readonly backslash = true;
   readonly #reader: AnswerReader;
@@ -76,6 +77,7 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
 
   /** @internal sent by a statement of this connection */
   runText(packet: Uint8Array): void {
+    if (this.collecting) return this.add(packet, null);
     this.#running = null;
     this.#reader.expectAnswer();
     this.socket.send(packet);
@@ -83,6 +85,7 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
 
   /** @internal sent by a statement of this connection */
   run(statement: FastStatement): void {
+    if (this.collecting) return this.add(statement.packet.next(), statement);
     this.#running = statement;
     this.#reader.expectAnswer();
     this.socket.send(statement.packet.next());
@@ -90,6 +93,13 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
 
   query(sql: string | Uint8Array): void {
     this.runText(queryPacket(sql));
+  }
+
+  flush(): void {
+    this.collecting = false;
+    if (this.group === null || this.group.size === 0) return this.endGroup();
+    this.#reader.expectAnswers(this.group.size);
+    this.socket.send(this.group.bytes());
   }
 
   takeRows(): Value[][] | null {
@@ -105,7 +115,11 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
   }
 
   answered(rows: number, affected: number): void {
-    if (this.capture !== null) {
+    if (this.group !== null) {
+      if (this.ended) return;
+      this.#captured = this.group.answered(this.capture, this.#reader.position);
+      if (this.group.over) this.endGroup();
+    } else if (this.capture !== null) {
       this.#captured = { bytes: Buffer.concat(this.capture), statement: this.#running };
       this.capture = null;
     }
@@ -116,7 +130,12 @@ export class MysqlFastConnection extends FastConnection<Preparing> implements An
     const error = serverError(code, message);
     const preparing = this.preparing;
     if (preparing === null) {
-      this.capture = null;
+      if (this.group === null) this.capture = null;
+      else {
+        if (this.ended) return;
+        this.group.answered(null, this.#reader.position);
+        if (this.group.over) this.endGroup();
+      }
       return this.listener.failed(error);
     }
     if (code === UNPREPARABLE) preparing.ids.push(UNPREPARED);

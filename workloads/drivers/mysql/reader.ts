@@ -3,16 +3,8 @@
  * come split anywhere. Formats: MariaDB's "Client/Server Protocol" and the MySQL internals manual, "Command Phase";
  * both ways of ending rows (EOF packets, and OK packets under CLIENT_DEPRECATE_EOF).
  */
+import type { AnswerFormat, AnswerSink } from "./answer.ts";
 import { lengthEncoded, parseError, word } from "./bytes.ts";
-
-export interface AnswerSink {
-  /** An answer ended. rows: of all its result sets; affected: from its last OK packet. */
-  answered(rows: number, affected: number): void;
-  refused(code: number, sqlState: string, message: string): void;
-  prepared(id: number, parameters: number): void;
-  /** The bytes make no sense: the connection has to be dropped. */
-  garbled(reason: string): void;
-}
 
 type State =
   | "idle"
@@ -35,14 +27,6 @@ const MORE_RESULTS = 0x0008;
 /** An ERR, OK or header packet is small; more than this in one means that the stream is out of step. */
 const MAX_CONTROL = 1 << 20;
 
-/** What client and server agreed on that changes answers. */
-export interface AnswerFormat {
-  /** CLIENT_DEPRECATE_EOF: no EOF packets, rows end with an OK packet. */
-  readonly deprecateEof: boolean;
-  /** MARIADB_CLIENT_CACHE_METADATA: a byte after the number of columns says whether their definitions follow. */
-  readonly cacheMetadata: boolean;
-}
-
 export class AnswerReader {
   readonly #sink: AnswerSink;
   readonly #deprecateEof: boolean;
@@ -60,6 +44,11 @@ export class AnswerReader {
   #held: Buffer | null = null;
   /** Prepare answers still to come, the current one included. */
   #prepares = 0;
+  /** Answers still to come behind the current one. */
+  #behind = 0;
+  /** Bytes since `expectAnswers`: all of them, and those before the first byte that is walked. */
+  #fed = 0;
+  #base = 0;
   #preparedId = 0;
   #parameters = 0;
   #fields = 0;
@@ -81,6 +70,16 @@ export class AnswerReader {
     this.#rows = 0;
   }
 
+  /** Call before `count` of them are sent together. */
+  expectAnswers(count: number): void {
+    this.expectAnswer();
+    this.#behind = count - 1;
+    this.#fed = this.#base = 0;
+  }
+
+  /** Of several answers: where the last one that has ended ends, in bytes since `expectAnswers`. */
+  position = 0;
+
   /** Call before `count` COM_STMT_PREPAREs are sent together: each is answered by one `prepared` or `refused`. */
   expectPrepares(count: number): void {
     this.#prepares = count;
@@ -91,12 +90,15 @@ export class AnswerReader {
   /** @param end bytes of `chunk` that are filled; the chunk may be reused after the call */
   feed(chunk: Uint8Array, end: number): void {
     let at = 0;
+    this.#base = this.#fed;
+    this.#fed += end;
     if (this.#skip > 0) {
       at = Math.min(this.#skip, end);
       this.#skip -= at;
     }
     if (this.#held !== null && at < end) {
       const joined = Buffer.concat([this.#held, chunk.subarray(at, end)]);
+      this.#base += at - this.#held.length;
       this.#held = null;
       this.#walk(joined, 0, joined.length);
     } else {
@@ -167,7 +169,7 @@ export class AnswerReader {
     if (first === ERROR) return this.#refused(b, payload, length, last);
     switch (state) {
       case "first":
-        if (first === OK) return this.#ok(b, payload + 1, last);
+        if (first === OK) return this.#ok(b, payload + 1, payload + length, last);
         if (first === LOCAL_INFILE) return this.#garbled("the server asks for a local file");
         return this.#resultStarted(b, payload);
       case "columns-end":
@@ -175,7 +177,9 @@ export class AnswerReader {
         this.#state = "rows";
         return false;
       case "rows":
-        return this.#deprecateEof ? this.#ok(b, payload + 1, last) : this.#resultEnded(word(b, payload + 3), 0, last);
+        return this.#deprecateEof
+          ? this.#ok(b, payload + 1, payload + length, last)
+          : this.#resultEnded(word(b, payload + 3), 0, payload + length, last);
       case "prepare-first":
         if (first !== OK || length < 12) return this.#garbled("no answer to a prepare");
         this.#prepareStarted(b, payload);
@@ -226,20 +230,36 @@ export class AnswerReader {
     this.#sequence = 1;
   }
 
-  #ok(b: Uint8Array, at: number, last: boolean): boolean {
+  #ok(b: Uint8Array, at: number, next: number, last: boolean): boolean {
     const affected = lengthEncoded(b, at);
     const insertId = lengthEncoded(b, affected.next);
-    return this.#resultEnded(word(b, insertId.next), affected.value, last);
+    return this.#resultEnded(word(b, insertId.next), affected.value, next, last);
   }
 
-  #resultEnded(flags: number, affected: number, last: boolean): boolean {
+  #resultEnded(flags: number, affected: number, next: number, last: boolean): boolean {
     if ((flags & MORE_RESULTS) !== 0) {
       this.#state = "first";
       return false;
     }
-    this.#state = "idle";
+    const rows = this.#rows;
+    if (this.#another(next)) {
+      this.#sink.answered(rows, affected);
+      return false;
+    }
     if (!last) return this.#garbled("bytes after the end of an answer");
-    this.#sink.answered(this.#rows, affected);
+    this.#sink.answered(rows, affected);
+    return true;
+  }
+
+  /** An answer has ended: is one behind it still to come? @param next where the walk goes on */
+  #another(next: number): boolean {
+    this.position = this.#base + next;
+    if (this.#behind === 0) {
+      this.#state = "idle";
+      return false;
+    }
+    this.#behind--;
+    this.expectAnswer();
     return true;
   }
 
@@ -247,7 +267,7 @@ export class AnswerReader {
     const { code, sqlState, message } = parseError(b, payload, length);
     const preparing = this.#state === "prepare-first" || this.#prepares > 0;
     if (preparing) this.#nextPrepare();
-    else this.#state = "idle";
+    else this.#another(payload + length);
     if (this.#state === "idle" && !last) return this.#garbled("bytes after an error");
     this.#sink.refused(code, sqlState, message);
     return this.#state === "idle";
@@ -266,7 +286,7 @@ export class AnswerReader {
 
   #garbled(reason: string): true {
     this.#state = "idle";
-    this.#prepares = 0;
+    this.#prepares = this.#behind = 0;
     this.#held = null;
     this.#sink.garbled(reason);
     return true;

@@ -6,7 +6,7 @@ import { FastConnection } from "../fast-connection.ts";
 import type { ParamValue } from "../params.ts";
 import { decodeAnswer, describedColumns } from "./decode.ts";
 import { clientError, stateError } from "./errors.ts";
-import { ExecuteMessage, prepareMessages, queryMessage, TERMINATE } from "./messages.ts";
+import { ExecuteMessage, groupedQuery, prepareMessages, queryMessage, SYNC, TERMINATE } from "./messages.ts";
 import type { AnswerSink, ServerRefusal } from "./reader.ts";
 import { PostgresReader } from "./reader.ts";
 import type { PostgresSocket } from "./socket.ts";
@@ -20,7 +20,8 @@ interface Preparing {
 
 const NO_TYPES: readonly number[] = [];
 
-export class PostgresFastConnection extends FastConnection<Preparing> implements AnswerSink {
+export class PostgresFastConnection extends FastConnection<Preparing, readonly number[]> implements AnswerSink {
+  readonly pipelining = "skips";
   protected readonly farewell = TERMINATE;
   readonly #reader = new PostgresReader(this);
   #statements = 0;
@@ -45,13 +46,22 @@ export class PostgresFastConnection extends FastConnection<Preparing> implements
 
   /** @internal sent by a statement of this connection */
   run(message: Uint8Array, types: readonly number[]): void {
+    if (this.collecting) return this.add(message.subarray(0, message.length - SYNC.length), types);
     this.#types = types;
     this.#reader.expect();
     this.socket.send(message);
   }
 
   query(sql: string | Uint8Array): void {
+    if (this.collecting) return this.add(groupedQuery(sql), NO_TYPES);
     this.run(queryMessage(sql), NO_TYPES);
+  }
+
+  flush(): void {
+    this.collecting = false;
+    if (this.group === null || this.group.size === 0) return this.endGroup();
+    this.#reader.expectGroup(this.group.size);
+    this.socket.send(this.group.bytes(SYNC));
   }
 
   takeRows(): Value[][] | null {
@@ -66,7 +76,12 @@ export class PostgresFastConnection extends FastConnection<Preparing> implements
 
   answered(rows: number, affected: number): void {
     if (this.preparing !== null) return this.#prepared(this.preparing);
-    if (this.capture !== null) {
+    if (this.group !== null) {
+      if (this.ended) return;
+      const answer = this.group.answered(this.capture, this.#reader.position);
+      this.#captured = answer === null ? null : { bytes: answer.bytes, types: answer.statement };
+      if (this.group.over) this.endGroup();
+    } else if (this.capture !== null) {
       this.#captured = { bytes: Buffer.concat(this.capture), types: this.#types };
       this.capture = null;
     }
@@ -97,7 +112,7 @@ export class PostgresFastConnection extends FastConnection<Preparing> implements
   }
 
   refused(refusal: ServerRefusal, inTransaction: boolean): void {
-    this.capture = null;
+    this.endGroup();
     const error = stateError(refusal.code, refusal.message, inTransaction, isFatal(refusal));
     const preparing = this.preparing;
     this.preparing = null;

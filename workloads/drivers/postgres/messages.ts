@@ -21,7 +21,7 @@ const OIDS: Record<ParamType["type"], number> = {
   text: 0,
 };
 const isBinary = ({ type }: ParamType): boolean => ["int", "bigint", "date", "timestamp"].includes(type);
-const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
+export const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
 export const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
 
 export function queryMessage(sql: string | Uint8Array): Buffer {
@@ -32,6 +32,17 @@ export function queryMessage(sql: string | Uint8Array): Buffer {
   message.set(text, 5);
   message[text.length + 5] = 0;
   return message;
+}
+
+/** A text without parameters as part of a group, which a Query message can't be: it would end the group. */
+export function groupedQuery(sql: string | Uint8Array): Buffer {
+  const text = typeof sql === "string" ? Buffer.from(sql, "utf8") : sql;
+  return Buffer.concat([
+    message("P", zero(""), text, Buffer.alloc(3)),
+    message("B", zero(""), zero(""), Buffer.alloc(6)),
+    message("D", Buffer.from("P"), zero("")),
+    message("E", zero(""), Buffer.alloc(4)),
+  ]);
 }
 
 /** Parse and Describe for each statement, in order, under the names given, and one Sync. */

@@ -36,6 +36,11 @@ export class PostgresReader {
   #busy = false;
   #rows = 0;
   #affected = 0;
+  /** Statements of a group behind the one whose answer comes. */
+  #behind = 0;
+  /** Bytes since `expectGroup`: all of them, and those before the first byte that is walked. */
+  #fed = 0;
+  #base = 0;
   #skip = 0;
   #held: Buffer | null = null;
   #error: ServerRefusal | null = null;
@@ -54,6 +59,16 @@ export class PostgresReader {
     this.#parameters = [];
   }
 
+  /** Call before `count` statements are sent together, with one Sync behind them. */
+  expectGroup(count: number): void {
+    this.expect();
+    this.#behind = count - 1;
+    this.#fed = this.#base = 0;
+  }
+
+  /** Of a group: where the last answer that has ended ends, in bytes since `expectGroup`. */
+  position = 0;
+
   /** Parameter counts of the statements that the last answer described, in order. */
   get parameters(): readonly number[] {
     return this.#parameters;
@@ -67,6 +82,8 @@ export class PostgresReader {
   /** @param end bytes of `chunk` that are filled; the chunk may be reused after the call */
   feed(chunk: Uint8Array, end: number): void {
     let at = 0;
+    this.#base = this.#fed;
+    this.#fed += end;
     if (this.#skip > 0) {
       at = Math.min(this.#skip, end);
       this.#skip -= at;
@@ -74,6 +91,7 @@ export class PostgresReader {
     }
     if (this.#held === null) return this.#walk(chunk, at, end);
     const joined = Buffer.concat([this.#held, chunk.subarray(at, end)]);
+    this.#base += at - this.#held.length;
     this.#held = null;
     this.#walk(joined, 0, joined.length);
   }
@@ -117,15 +135,28 @@ export class PostgresReader {
     }
     if (AT_ANY_TIME.has(type)) return;
     if (!this.#busy) return this.#garbled(`a message of type ${type} that nobody asked for`);
-    if (type === COMMAND_COMPLETE) this.#affected = affectedRows(b, from, end);
-    else if (type === READY) this.#ready(b[from] as number);
+    if (type === COMMAND_COMPLETE) {
+      this.#affected = affectedRows(b, from, end);
+      if (this.#behind > 0) this.#oneOfGroup(end);
+    } else if (type === READY) this.#ready(b[from] as number, end);
     else if (type === PARAMETER_DESCRIPTION)
       this.#parameters.push(((b[from] as number) << 8) | (b[from + 1] as number));
     else if (!PASSED.has(type)) this.#garbled(`a message of type ${type}`);
   }
 
-  #ready(transaction: number): void {
+  /** The last one's answer goes on to ReadyForQuery: what ends with Sync may still fail. */
+  #oneOfGroup(end: number): void {
+    const [rows, affected] = [this.#rows, this.#affected];
+    this.#behind--;
+    this.#rows = this.#affected = 0;
+    this.position = this.#base + end;
+    this.#sink.answered(rows, affected);
+  }
+
+  #ready(transaction: number, end: number): void {
     this.#busy = false;
+    this.#behind = 0;
+    this.position = this.#base + end;
     const error = this.#error;
     if (error === null) return this.#sink.answered(this.#rows, this.#affected);
     this.#error = null;

@@ -15,6 +15,8 @@ export interface Tally {
   reads: number;
   writes: number;
   others: number;
+  /** Answers waited for: of statements that went out together, one. */
+  roundTrips: number;
   errors: number;
   restarts: number;
   reconnects: number;
@@ -32,6 +34,7 @@ export function tally(): Tally {
     reads: 0,
     writes: 0,
     others: 0,
+    roundTrips: 0,
     errors: 0,
     restarts: 0,
     reconnects: 0,
@@ -47,6 +50,7 @@ const SUMS = [
   "reads",
   "writes",
   "others",
+  "roundTrips",
   "errors",
   "restarts",
   "reconnects",

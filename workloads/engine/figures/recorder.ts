@@ -90,10 +90,12 @@ export class Recorder {
     into.reads += session.reads;
     into.writes += session.writes;
     into.others += session.others;
+    into.roundTrips += session.roundTrips;
     into.mismatches += session.mismatches;
     into.sampled += session.sampled;
     into.sampledWrong += session.sampledWrong;
-    session.reads = session.writes = session.others = session.mismatches = session.sampled = session.sampledWrong = 0;
+    session.reads = session.writes = session.others = session.roundTrips = 0;
+    session.mismatches = session.sampled = session.sampledWrong = 0;
   }
 
   error(error: DriverError): void {

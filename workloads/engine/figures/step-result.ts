@@ -55,6 +55,7 @@ export function stepResult(facts: WindowFacts): StepResult {
   const counts = {
     transactions: total.events,
     queries,
+    roundTrips: total.roundTrips,
     errors: {
       total: total.errors,
       byCode: total.byCode,

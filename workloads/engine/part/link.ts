@@ -10,6 +10,8 @@ export interface Link {
   readonly main: Connection;
   readonly begin: Statement | null;
   readonly commit: Statement | null;
+  /** From each operation on, how many are sent together (together.ts); null: each alone. */
+  readonly together: Uint16Array | null;
   /** The connection that a template's kind runs on, for sampling. */
   reader: Connection;
   /** Of the knowledge of the nodes' roles by which its endpoints were found right. */

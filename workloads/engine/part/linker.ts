@@ -2,7 +2,7 @@
 import type { Endpoint, RunSpec } from "../../contract.ts";
 import { isError } from "../../dialects/errors.ts";
 import { ask } from "../../drivers/ask.ts";
-import type { Connection, ConnectOptions, Driver, Statement, StatementSpec } from "../../drivers/driver.ts";
+import type { Connection, ConnectOptions, Driver, Pipelining, Statement, StatementSpec } from "../../drivers/driver.ts";
 import { DriverError } from "../../drivers/driver.ts";
 import { EndpointChooser } from "../endpoints.ts";
 import type { Ask, Plan } from "../plan.ts";
@@ -10,6 +10,7 @@ import type { Random } from "../random.ts";
 import type { RoleView } from "../roles/view.ts";
 import type { Link } from "./link.ts";
 import { STATEMENT_TIMEOUT_MS } from "./patience.ts";
+import { together } from "./together.ts";
 
 const BEGIN: StatementSpec = { sql: "BEGIN", params: [], kind: "control" };
 const COMMIT: StatementSpec = { sql: "COMMIT", params: [], kind: "control" };
@@ -33,6 +34,7 @@ export class Linker {
   readonly #chooser: EndpointChooser;
   readonly #specs: StatementSpec[];
   readonly #roles: RoleView | null;
+  readonly #ahead = new Map<Pipelining, Uint16Array | null>();
   #opening = 0;
   readonly #waiting: (() => void)[] = [];
   #slot = 0;
@@ -218,6 +220,7 @@ export class Linker {
         begin: control[0] ?? null,
         commit: control[1] ?? null,
         rolesVersion: this.#roles?.version ?? 0,
+        together: main === reader ? this.#together(main.pipelining) : null,
       };
     } catch (error) {
       for (const connection of connections) connection.destroy();
@@ -225,6 +228,15 @@ export class Linker {
     } finally {
       clearTimeout(deadline);
     }
+  }
+
+  /** The same for every session, whatever it is connected to. */
+  #together(pipelining: Pipelining): Uint16Array | null {
+    const known = this.#ahead.get(pipelining);
+    if (known !== undefined) return known;
+    const counts = together(this.#plan, pipelining);
+    this.#ahead.set(pipelining, counts);
+    return counts;
   }
 
   async #prepareAll(main: Connection, reader: Connection): Promise<Statement[]> {

@@ -12,12 +12,13 @@ import { Quiet } from "../watch/quiet.ts";
 import { StallWatch } from "../watch/stall.ts";
 import { StuckWatch } from "../watch/stuck.ts";
 import { within } from "../within.ts";
+import { busyOf, connectedOf, endSession, inHandOf } from "./all.ts";
 import { Linker } from "./linker.ts";
 import { PartMeter } from "./meter.ts";
 import { OpenLoop } from "./open-loop.ts";
 import { Opening } from "./opening.ts";
-import type { SessionOwner } from "./session.ts";
-import { endSession, Session } from "./session.ts";
+import type { SessionOwner } from "./owner.ts";
+import { Session } from "./session.ts";
 import type { PartTask, Times } from "./task.ts";
 
 const DRAIN_CHECK_MS = 20;
@@ -98,11 +99,7 @@ export class Part implements SessionOwner {
   async connect(patienceMs: number): Promise<{ connected: number; error: string | null }> {
     const all = Promise.all(this.#sessions.map((session) => this.#link(session)));
     await within(all, patienceMs);
-    return { connected: this.#connected(), error: this.#opening.connectError };
-  }
-
-  #connected(): number {
-    return this.#sessions.reduce((n, session) => n + (session.link === null ? 0 : 1), 0);
+    return { connected: connectedOf(this.#sessions), error: this.#opening.connectError };
   }
 
   async #link(session: Session): Promise<void> {
@@ -134,7 +131,7 @@ export class Part implements SessionOwner {
   #open(): void {
     this.#opened = true;
     this.#recorder.open(this.#times.open);
-    this.#carriedIn = this.#inHand();
+    this.#carriedIn = inHandOf(this.#sessions);
     // What is under way ends inside the window and is among the events asked for.
     this.#budget = Math.max(0, this.#events - this.#carriedIn);
     this.#openLoop?.phase(this.#times.open, this.#times.close, 1);
@@ -143,10 +140,6 @@ export class Part implements SessionOwner {
   #close(at: number): void {
     this.#times = { ...this.#times, close: at };
     this.#recorder.close(at, this.#openLoop?.end(at) ?? -Infinity);
-  }
-
-  #inHand(): number {
-    return this.#sessions.reduce((n, s) => n + (s.start > 0 ? s.batch : 0), 0);
   }
 
   // What sessions tell and ask.
@@ -243,7 +236,7 @@ export class Part implements SessionOwner {
       seconds,
       ...this.#recorder.takeInterval(),
       ...this.#meter.interval(index >= 0),
-      connected: this.#connected(),
+      connected: connectedOf(this.#sessions),
     });
   }
 
@@ -265,10 +258,6 @@ export class Part implements SessionOwner {
     );
   }
 
-  #busy(): number {
-    return this.#sessions.reduce((n, s) => n + (s.awaitsAnswer ? 1 : 0), 0);
-  }
-
   async #finish(): Promise<PartReport> {
     this.#intervals.cut(performance.now());
     if (!this.#over) await this.#drain();
@@ -282,7 +271,7 @@ export class Part implements SessionOwner {
     this.#watch.stop();
     this.#stalls.stop();
     for (const session of this.#sessions) this.#recorder.flush(session);
-    const connected = this.#connected();
+    const connected = connectedOf(this.#sessions);
     const cost = this.#meter.stop();
     await Promise.all(this.#sessions.map(endSession));
     return {
@@ -292,7 +281,7 @@ export class Part implements SessionOwner {
       closedAfter: this.#opened ? this.#times.close - this.#times.open : 0,
       drainedAfter: Math.max(0, drainedAt - this.#times.open),
       carriedIn: this.#carriedIn,
-      abandoned: givenUp.reduce((n, s) => n + s.batch, 0),
+      abandoned: inHandOf(givenUp),
       offered: arrivals.offered,
       dropped: arrivals.dropped,
       maxBacklog: arrivals.maxBacklog,
@@ -309,6 +298,6 @@ export class Part implements SessionOwner {
   /** Events that wait for an answer end and count; one that is in its back-off or has no connection is given up. */
   #drain(): Promise<void> {
     const longest = Math.min(LONGEST_DRAIN_MS, this.#opening.patienceMs + StuckWatch.everyMs * 2);
-    return this.#quiet.atMost(longest, DRAIN_CHECK_MS, () => this.#over || this.#busy() === 0);
+    return this.#quiet.atMost(longest, DRAIN_CHECK_MS, () => this.#over || busyOf(this.#sessions) === 0);
   }
 }

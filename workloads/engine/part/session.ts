@@ -3,121 +3,41 @@
  * reconnects.
  * Everything is driven by answers: a session never waits in a promise between two statements.
  */
-import type { Endpoint } from "../../contract.ts";
-import type { DriverError, Listener, Statement, StatementKind } from "../../drivers/driver.ts";
-import type { Actor, Op, Plan } from "../plan.ts";
+import type { DriverError, Listener } from "../../drivers/driver.ts";
+import type { Op } from "../plan.ts";
 import type { Random } from "../random.ts";
+import { SessionActor } from "./actor.ts";
 import type { Link } from "./link.ts";
+import type { SessionOwner } from "./owner.ts";
 import { Setbacks } from "./setbacks.ts";
-
-export interface SessionOwner {
-  /** An event ended in success. Both times are of performance.now(). */
-  eventDone(session: Session, start: number, end: number): void;
-  /**
-   * May the session go on with its next event now? When it may, `start` is set; when not, the owner calls `begin`
-   * later, or never.
-   */
-  next(session: Session, now: number): boolean;
-  failed(session: Session, error: DriverError): void;
-  /** May an event that failed be tried once more? When not, it is given up; the owner is asked once per try. */
-  mayBeginAgain(): boolean;
-  /** The session needs a new connection. The owner answers with `relink` or, when it stops, not at all. */
-  needsLink(session: Session): void;
-  readonly plan: Plan;
-  readonly exactWriteCounts: boolean;
-  readonly links: {
-    /** There is another endpoint to go to when this one keeps refusing. */
-    readonly alternatives: boolean;
-    /** New connections pass this endpoint over for a while. */
-    avoid(endpoint: Endpoint): void;
-    /** The node has another role now: the one that has this session's is elsewhere. */
-    moved(error: DriverError, link: Link | null): boolean;
-  };
-}
-
-/**
- * One answer in this many is decoded in full and checked. A prime, so that it does not keep hitting the same statement
- * of an event.
- */
-const SAMPLE_EVERY = 997;
+import type { Group } from "./together.ts";
 
 type Mode = "idle" | "running" | "rolling-back" | "waiting" | "linking" | "stopped";
 
-export class Session implements Actor, Listener {
-  readonly id: number;
-  readonly random: Random;
-  readonly state: unknown;
-  /** How many events the one in hand was begun for, and how many it counted for when it ended. */
-  batch = 1;
-  events = 1;
-  table = 0;
-  expected = -1;
+export class Session extends SessionActor implements Listener {
   /** Of the event in hand, its intended start in an open loop; 0 when there is none. */
   start = 0;
   /** When the event in hand was really begun (open loop). */
   serviceStart = 0;
-  /** Counted here since the recorder last took them, so that a statement costs one addition. */
-  reads = 0;
-  writes = 0;
-  others = 0;
-  mismatches = 0;
-  sampled = 0;
-  sampledWrong = 0;
   /** Grows with every answer: a session whose number stands still too long is stuck. */
   progress = 0;
   mode: Mode = "idle";
-  link: Link | null = null;
   /** Events since the connection was made. */
   eventsOnLink = 0;
   readonly #owner: SessionOwner;
-  readonly #ops: readonly Op[];
-  readonly #templates: number;
   readonly #batches: boolean;
-  /** Rows changed by the last write of the event in hand. */
-  #affected = 0;
-  #at = 0;
   readonly #setbacks: Setbacks;
   /** Milliseconds that follow the ROLLBACK in hand. */
   #resumeAfter = 0;
   #timer: NodeJS.Timeout | null = null;
-  /** The answer that is awaited is decoded, for a check or for operations to come. */
-  #captures = false;
-  #sampling = false;
-  #untilSample: number;
-  /** Where the event goes on after a failure: at the last BEGIN, or after what was committed. */
-  #from = 0;
-  /** A COMMIT or ROLLBACK is under way. */
-  #ending = false;
+  /** What was sent together and is not answered in full. */
+  #group: Group | null = null;
 
   constructor(id: number, random: Random, owner: SessionOwner) {
-    this.id = id;
-    this.random = random;
+    super(id, random, owner.plan, owner.exactWriteCounts);
     this.#owner = owner;
-    this.state = owner.plan.state?.();
-    this.#ops = owner.plan.ops;
-    this.#templates = owner.plan.templates.length;
     this.#batches = owner.plan.batch !== undefined;
     this.#setbacks = new Setbacks(this.#batches);
-    this.#untilSample = (id * 131) % SAMPLE_EVERY;
-  }
-
-  // What operations use.
-
-  statement(template: number): Statement {
-    return (this.link as Link).statements[this.table * this.#templates + template] as Statement;
-  }
-
-  text(sql: string | Uint8Array): void {
-    (this.link as Link).main.query(sql);
-  }
-
-  control(sql: "BEGIN" | "COMMIT" | "ROLLBACK"): void {
-    const link = this.link as Link;
-    if (sql === "BEGIN") this.#from = this.#at;
-    else this.#ending = true;
-    const statement = sql === "BEGIN" ? link.begin : sql === "COMMIT" ? link.commit : null;
-    if (statement === null) link.main.query(sql);
-    else statement.execute();
   }
 
   // What the owner calls.
@@ -125,7 +45,7 @@ export class Session implements Actor, Listener {
   begin(start: number): void {
     this.start = start;
     this.mode = "running";
-    this.#from = this.#at = 0;
+    this.from = this.at = 0;
     this.#go();
   }
 
@@ -137,7 +57,7 @@ export class Session implements Actor, Listener {
     const resume = this.mode === "linking" && this.start > 0;
     this.mode = resume ? "running" : "idle";
     if (!resume) return;
-    this.#at = this.#from;
+    this.at = this.from;
     this.#go();
   }
 
@@ -165,45 +85,73 @@ export class Session implements Actor, Listener {
     this.progress++;
     if (this.mode === "rolling-back") {
       this.others++;
+      this.roundTrips++;
       return this.#afterRollback();
     }
     if (this.mode !== "running") return;
-    const op = this.#ops[this.#at] as Op;
-    this.#count(op.kind, rows, affected);
-    if (this.#captures) this.#look(op);
-    this.#at++;
+    if (this.#group !== null) return this.#doneOf(this.#group, rows, affected);
+    this.roundTrips++;
+    const op = this.ops[this.at] as Op;
+    this.count(op.kind, rows, affected);
+    if (this.captures) this.look(op);
+    this.at++;
+    this.#go();
+  }
+
+  /** One of a group: the event goes on when the last one's answer has come. */
+  #doneOf(group: Group, rows: number, affected: number): void {
+    this.answered(group.answered(), rows, affected);
+    if (group.over) this.#groupOver(group);
+  }
+
+  #groupOver(group: Group): void {
+    this.roundTrips++;
+    this.#group = null;
+    if (group.error !== null) return this.#failedEvent(group.error, group.needsRollback);
+    this.at = group.next;
     this.#go();
   }
 
   failed(error: DriverError): void {
     this.progress++;
-    this.#captures = this.#sampling = this.#ending = false;
+    this.answerFailed();
     if (this.mode === "stopped") return;
     const mode = this.mode;
     this.#owner.failed(this, error);
-    if (error.action === "reconnect" || mode === "rolling-back" || this.#owner.links.moved(error, this.link))
-      return this.#reconnect();
-    if (error.action === "restart") return this.#restart(error);
+    const group = this.#group;
+    if (group !== null && error.action !== "reconnect") {
+      group.failed(error);
+      if (group.over) this.#groupOver(group);
+      return;
+    }
+    this.roundTrips++;
+    if (error.action === "reconnect" || mode === "rolling-back") return this.#reconnect();
+    this.#failedEvent(error, error.needsRollback);
+  }
+
+  #failedEvent(error: DriverError, needsRollback: boolean): void {
+    if (this.#owner.links.moved(error, this.link)) return this.#reconnect();
+    if (error.action === "restart") return this.#restart(needsRollback);
     const elsewhere = this.#owner.links.alternatives;
     if (this.#setbacks.refused(elsewhere)) {
       if (elsewhere) for (const { endpoint } of this.link?.connections ?? []) this.#owner.links.avoid(endpoint);
       return this.#reconnect();
     }
     this.#setbacks.growPause();
-    this.#again(error.needsRollback, this.#setbacks.pause);
+    this.#again(needsRollback, this.#setbacks.pause);
   }
 
   lost(error: DriverError): void {
-    this.#captures = this.#sampling = this.#ending = false;
+    this.answerFailed();
     if (this.mode === "stopped") return;
     this.#owner.failed(this, error);
     this.#reconnect();
   }
 
   /** After a conflict with another session: at once, as sysbench does. */
-  #restart(error: DriverError): void {
+  #restart(needsRollback: boolean): void {
     if (this.#setbacks.conflict()) return this.#reconnect();
-    this.#again(error.needsRollback, 0);
+    this.#again(needsRollback, 0);
   }
 
   #again(needsRollback: boolean, pause: number): void {
@@ -226,7 +174,7 @@ export class Session implements Actor, Listener {
   #beginAgain(): void {
     if (!this.#owner.mayBeginAgain()) return;
     this.mode = "running";
-    this.#at = this.#from;
+    this.at = this.from;
     this.#go();
   }
 
@@ -243,6 +191,7 @@ export class Session implements Actor, Listener {
     this.#timer = null;
     for (const connection of this.link?.connections ?? []) connection.destroy();
     this.link = null;
+    this.#group = null;
     this.mode = "linking";
     const { pause } = this.#setbacks;
     if (pause === 0) this.#owner.needsLink(this);
@@ -253,68 +202,30 @@ export class Session implements Actor, Listener {
   /** Runs operations until one has sent something. */
   #go(): void {
     for (;;) {
-      if (this.#at === this.#ops.length) {
+      if (this.at === this.ops.length) {
         const now = performance.now();
         const start = this.start;
         this.start = 0;
         this.mode = "idle";
         this.#setbacks.over();
         if (this.#batches) {
-          this.events = this.#affected;
+          this.events = this.affected;
           this.#owner.plan.batchDone?.(this);
         }
         this.eventsOnLink += this.batch;
         this.#owner.eventDone(this, start, now);
         if (!this.#owner.next(this, now)) return;
         this.mode = "running";
-        this.#from = this.#at = 0;
+        this.from = this.at = 0;
       }
-      const op = this.#ops[this.#at] as Op;
-      if (op.check !== undefined && --this.#untilSample < 0) {
-        this.#untilSample = SAMPLE_EVERY;
-        this.#captures = this.#sampling = true;
+      const ahead = (this.link as Link).together;
+      if (ahead !== null && (ahead[this.at] as number) > 1) {
+        this.#group = this.sendTogether(this.at + (ahead[this.at] as number));
+        if (this.#group !== null) return;
+        continue;
       }
-      if (op.keep !== undefined) this.#captures = true;
-      if (this.#captures) (this.link as Link).reader.captureNext();
-      if (op.send(this)) return;
-      this.#at++;
+      if (this.send(this.ops[this.at] as Op)) return;
+      this.at++;
     }
   }
-
-  #count(kind: StatementKind, rows: number, affected: number): void {
-    if (kind === "read") {
-      this.reads++;
-      if (this.expected >= 0 && rows !== this.expected) this.mismatches++;
-    } else if (kind === "write") {
-      this.#affected = affected;
-      // sysbench counts a write that changed nothing as "other".
-      if (affected > 0) this.writes++;
-      else this.others++;
-      if (this.expected >= 0 && affected !== this.expected && this.#owner.exactWriteCounts) this.mismatches++;
-    } else {
-      this.others++;
-      if (!this.#ending) return;
-      this.#ending = false;
-      this.#from = this.#at + 1;
-    }
-  }
-
-  #look(op: Op): void {
-    const sampled = this.#sampling;
-    this.#captures = this.#sampling = false;
-    const rows = (this.link as Link).reader.takeRows();
-    op.keep?.(this, rows ?? []);
-    if (rows === null || !sampled) return;
-    this.sampled++;
-    if (op.check?.(rows) === false) this.sampledWrong++;
-  }
-}
-
-/** Ends a session for good, politely when its connections are at rest. */
-export async function endSession(session: Session): Promise<void> {
-  const stuck = session.awaitsAnswer;
-  session.stop();
-  const connections = session.link?.connections ?? [];
-  if (stuck) connections.forEach((connection) => connection.destroy());
-  else await Promise.all(connections.map((connection) => connection.close()));
 }
