@@ -77,7 +77,7 @@ export interface RunData {
 }
 
 /** The tables that the steps run on. Throws one line when they need different ones, or on an option's value. */
-export function dataOf(spec: Part): RunData {
+export function dataOf(spec: Part & Pick<RunSpec, "seed">): RunData {
   const chosen = spec.steps.map((_, index) => stepWorkload(spec, index));
   const first = chosen[0] as Workload;
   const other = chosen.find(({ dataset }) => dataset !== first.dataset);
@@ -95,6 +95,7 @@ export function dataOf(spec: Part): RunData {
     dialect: dialectName(spec.target),
     tables,
     tableSize,
+    seed: spec.seed,
     steps: spec.steps.map((step, i) => ({
       workload: step.workload,
       threads: step.threads,

@@ -55,6 +55,8 @@ export interface Dataset<S extends z.ZodObject = z.ZodObject> {
 export interface DataContext<Options> extends DataSize {
   readonly options: Options;
   readonly dialect: DialectName;
+  /** The run's, for what has to be known of the rows before they are written. */
+  readonly seed: number;
   /** Of the run. */
   readonly steps: readonly RunStep[];
 }
@@ -110,13 +112,22 @@ export interface Index {
 /** text: tab-separated, as LOAD DATA and COPY read it by default. values: `(1,2,'text'),` for INSERT. */
 export type RowFormat = "text" | "values";
 
-/** The rows of a table, numbered from 1. The same seed gives the same rows. */
+/**
+ * The rows of a table, numbered from 1. The same seed gives the same rows. Where rows belong to parents, as the lines
+ * of an order do, the numbers are the parents' and `each` says how many rows one has.
+ */
 export interface Rows {
   readonly count: number;
   /** SQL over the table's columns for the number of a row; an index on it makes checks fast. */
   readonly ordinal: string;
-  /** Most bytes that one row takes in either format. */
+  /** Most bytes that one number's rows take in either format. */
   readonly bytes: number;
+  /** How many rows a number stands for; absent: one. */
+  readonly each?: {
+    /** At least one, at most `most`. Depends on nothing but the number and what the dataset was given. */
+    of(number: number): number;
+    readonly most: number;
+  };
   /** Nothing in them but ASCII, which loads faster. */
   readonly ascii?: boolean;
   /**

@@ -1,6 +1,7 @@
 /** PostgreSQL, and servers with its catalogs. */
 import { POOLED_ADVICE } from "../drivers/postgres/errors.ts";
 import { postgresKind } from "../facts/names.ts";
+import { rowCount } from "../rows.ts";
 import type { Session } from "../sql-session.ts";
 import { errorCode } from "../sql-session.ts";
 import type { Column, ColumnType } from "../workload.ts";
@@ -60,7 +61,7 @@ export const postgres: Dialect = {
     const counted = columns.find(({ autoIncrement }) => autoIncrement);
     if (counted !== undefined && rows !== undefined && rows.count > 0)
       await session.query(
-        `SELECT setval(s, ${rows.count}) FROM (SELECT pg_get_serial_sequence('${name}', '${counted.name}') AS s) AS sequence WHERE s IS NOT NULL`,
+        `SELECT setval(s, ${rowCount(rows)}) FROM (SELECT pg_get_serial_sequence('${name}', '${counted.name}') AS s) AS sequence WHERE s IS NOT NULL`,
         60_000,
       );
     await session.query(`ANALYZE ${name}`, timeoutMs);

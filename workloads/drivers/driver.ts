@@ -31,12 +31,12 @@ export interface Statement {
   /** @param index 0-based position of an int parameter */
   setInt(index: number, value: number): void;
   /**
-   * The place of a text parameter: exactly `length` bytes that the caller fills before `execute()`. Stable for the
-   * statement's life.
+   * The place of a text parameter: exactly `length` bytes that the caller fills before `execute()`. Ask for it anew
+   * after a NULL, and where the statement has varchar parameters.
    */
   bytes(index: number): Uint8Array;
-  /** Any parameter but text. Throws RangeError on a value that its type does not have. */
-  set(index: number, value: ParamValue): void;
+  /** Any parameter but text; null is NULL, of text too. Throws RangeError on a value that its type does not have. */
+  set(index: number, value: ParamValue | null): void;
   execute(): void;
 }
 

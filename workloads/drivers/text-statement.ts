@@ -22,13 +22,14 @@ export class TextStatement extends ValuesStatement {
   execute(): void {
     let sql = this.#parts[0] as string;
     for (let i = 0; i < this.values.length; i++) {
-      sql += this.#literal(this.spec.params[i] as ParamType, this.values[i] as ParamValue | Buffer);
+      sql += this.#literal(this.spec.params[i] as ParamType, this.values[i] as ParamValue | Buffer | null);
       sql += this.#parts[i + 1] as string;
     }
     this.#send(sql);
   }
 
-  #literal({ type }: ParamType, value: ParamValue | Buffer): string {
+  #literal({ type }: ParamType, value: ParamValue | Buffer | null): string {
+    if (value === null) return "NULL";
     // Written in place by workloads: digits, dashes and letters.
     if (typeof value === "object") return `'${value.toString("latin1")}'`;
     if (type === "int" || type === "bigint" || type === "decimal") return String(value);

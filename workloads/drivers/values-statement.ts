@@ -5,13 +5,11 @@ import { initial, moment, paddedDecimal } from "./params.ts";
 /** A statement whose parameters are kept as values until it is sent: text as its bytes, everything else as given. */
 export abstract class ValuesStatement implements Statement {
   readonly spec: StatementSpec;
-  protected readonly values: (ParamValue | Buffer)[];
+  protected readonly values: (ParamValue | Buffer | null)[];
 
   constructor(spec: StatementSpec) {
     this.spec = spec;
-    this.values = spec.params.map((param) =>
-      param.type === "text" ? Buffer.alloc(param.length, 48) : (initial(param) ?? 0),
-    );
+    this.values = spec.params.map((param) => (param.type === "text" ? textOf(param) : (initial(param) ?? 0)));
   }
 
   setInt(index: number, value: number): void {
@@ -19,11 +17,16 @@ export abstract class ValuesStatement implements Statement {
   }
 
   bytes(index: number): Uint8Array {
+    if (this.values[index] === null) this.values[index] = textOf(this.spec.params[index] as ParamType);
     return this.values[index] as Buffer;
   }
 
-  set(index: number, value: ParamValue): void {
+  set(index: number, value: ParamValue | null): void {
     const param = this.spec.params[index] as ParamType;
+    if (value === null) {
+      this.values[index] = null;
+      return;
+    }
     // The same values are refused on every path.
     if (param.type === "date" || param.type === "timestamp") moment(value);
     this.values[index] = param.type === "decimal" ? plainDecimal(paddedDecimal(param, value)) : value;
@@ -31,6 +34,8 @@ export abstract class ValuesStatement implements Statement {
 
   abstract execute(): void;
 }
+
+const textOf = (param: ParamType): Buffer => Buffer.alloc(param.type === "text" ? param.length : 0, 48);
 
 /** "-0012.50" as "-12.50". */
 const plainDecimal = (padded: string): string => padded.replace(/^(-?)0+(?=\d)/, "$1");

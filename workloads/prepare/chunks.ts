@@ -12,12 +12,17 @@ export const CHUNK_ROWS = 20_000;
 /** What Galera's measure of a row in a writeset has beside the row itself: keys and headers. */
 const WRITESET_OVERHEAD_BYTES = 296;
 
-/** @param rowBytes most bytes of a row */
-export function chunkRows(limits: TransactionLimits | undefined, rowBytes: number): number {
+/**
+ * How many numbers (see Rows) go into a transaction.
+ * @param rowBytes most bytes of a number's rows
+ * @param most rows of a number
+ */
+export function chunkRows(limits: TransactionLimits | undefined, rowBytes: number, most = 1): number {
   let rows = CHUNK_ROWS;
   if (limits?.maxRows) rows = Math.min(rows, limits.maxRows);
-  if (limits?.maxBytes) rows = Math.min(rows, Math.floor(limits.maxBytes / (rowBytes + WRITESET_OVERHEAD_BYTES)));
-  return Math.max(1, rows);
+  if (limits?.maxBytes)
+    rows = Math.min(rows, Math.floor(limits.maxBytes / (rowBytes / most + WRITESET_OVERHEAD_BYTES)));
+  return Math.max(1, Math.floor(rows / most));
 }
 
 /** Rows 1..size in chunks of `rows`, the last one shorter. */
@@ -34,14 +39,18 @@ export function cutTable(table: number, size: number, rows: number): Chunk[] {
  * outside 1..size. Chunks are transactions, so each is there whole or not at all; anything else was not loaded by this
  * plan and the answer is undefined: the table has to be made anew.
  */
-export function missingChunks(chunks: Chunk[], present: ReadonlyMap<number, number>): Chunk[] | undefined {
+export function missingChunks(
+  chunks: Chunk[],
+  present: ReadonlyMap<number, number>,
+  rowsOf = ({ first, last }: Chunk): number => last - first + 1,
+): Chunk[] | undefined {
   const known = new Set(chunks.map((chunk) => chunk.index));
   for (const [index, rows] of present) if (rows > 0 && !known.has(index)) return undefined;
   const missing: Chunk[] = [];
   for (const chunk of chunks) {
     const rows = present.get(chunk.index) ?? 0;
     if (rows === 0) missing.push(chunk);
-    else if (rows !== chunk.last - chunk.first + 1) return undefined;
+    else if (rows !== rowsOf(chunk)) return undefined;
   }
   return missing;
 }

@@ -4,6 +4,7 @@ import type { Dialect, LoadPlan } from "../dialects/dialect.ts";
 import { isError } from "../dialects/errors.ts";
 import { dialectOf } from "../dialects/index.ts";
 import { setLocalInfile } from "../dialects/local-infile.ts";
+import { rowCount } from "../rows.ts";
 import type { Session } from "../sql-session.ts";
 import { describe, errorCode } from "../sql-session.ts";
 import { dataOf } from "../steps.ts";
@@ -69,7 +70,7 @@ export async function prepare(spec: RunSpec, { onProgress, signal }: PrepareOpti
     await settle(spec, filled, onProgress, signal);
     return {
       seconds: loadSeconds,
-      rows: filled.reduce((sum, { rows }) => sum + rows.count, 0),
+      rows: filled.reduce((sum, { rows }) => sum + rowCount(rows), 0),
       rowsPerSecond: loaded / Math.max(0.001, loadSeconds),
       method: changed.length === 0 ? "none" : server.method,
       reused: changed.length === 0,
@@ -129,7 +130,10 @@ async function loadAll(
 ): Promise<number> {
   const work = plans.filter((plan) => plan.chunks.length > 0 || plan.indexes.length > 0);
   if (work.length === 0) return 0;
-  const total = work.flatMap((plan) => plan.chunks).reduce((sum, chunk) => sum + chunk.last - chunk.first + 1, 0);
+  const rowsIn = ({ rows }: FilledTable, { first, last }: Chunk): number => rowCount(rows, first, last);
+  const total = work
+    .flatMap(({ table, chunks }) => chunks.map((chunk) => rowsIn(table, chunk)))
+    .reduce((a, b) => a + b, 0);
   const workers = new Workers(spec, signal);
   const loader = new ChunkLoader(spec, server);
   const progress = new LoadProgress(total, onProgress);
@@ -148,12 +152,14 @@ async function loadAll(
           if (!isError("indexThere", errorCode(error))) throw error;
         }
       }
-      onProgress(`${table.name}: ${table.rows.count.toLocaleString("en")} rows and ${indexList(indexes)} are there`);
+      onProgress(
+        `${table.name}: ${rowCount(table.rows).toLocaleString("en")} rows and ${indexList(indexes)} are there`,
+      );
     };
   const loadChunk =
     (table: FilledTable, chunk: Chunk): Job =>
     async (session, attempt) => {
-      const rows = chunk.last - chunk.first + 1;
+      const rows = rowsIn(table, chunk);
       // After an error the commit may have gone through or not.
       const there = attempt > 0 && (await rowsThere(session, table, chunk)) === rows;
       try {

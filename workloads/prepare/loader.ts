@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { RunSpec } from "../contract.ts";
 import type { LoadPlan, Method } from "../dialects/dialect.ts";
 import { Random } from "../engine/random.ts";
+import { rowCount } from "../rows.ts";
 import type { Session } from "../sql-session.ts";
 import type { RowFormat, Rows, Table } from "../workload.ts";
 import type { Chunk } from "./chunks.ts";
@@ -49,11 +50,11 @@ export class ChunkLoader {
       Readable.from(this.#pieces(table, chunk, "text", PIECE_BYTES), { objectMode: true }),
       this.#statementTimeoutMs,
     );
-    const wanted = chunk.last - chunk.first + 1;
+    const wanted = rowCount(table.rows, chunk.first, chunk.last);
     // LOCAL makes the server skip rows whose key is there already, with a warning instead of an error.
     if (taken !== wanted)
       throw new RowsPresent(
-        `${name}: the server took ${taken} of the rows ${chunk.first} to ${chunk.last}: some are there already`,
+        `${name}: the server took ${taken} of the ${wanted} rows of ${chunk.first} to ${chunk.last}: some are there already`,
       );
   }
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RunSpec } from "../contract.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { dialectOf } from "../dialects/index.ts";
+import { rowCount } from "../rows.ts";
 import type { Session } from "../sql-session.ts";
 import { describe, isTransient, openSession } from "../sql-session.ts";
 import { indexProblems, readTables } from "./inspect.ts";
@@ -105,7 +106,8 @@ async function firstMissing(
     const [problem] = indexProblems(table, facts, dialect);
     if (problem !== undefined) return problem;
     const rows = Number((await session.query(`SELECT COUNT(*) AS n FROM ${name}`, COUNT_TIMEOUT_MS))[0]?.["n"]);
-    if (rows !== table.rows.count) return `${name} has ${rows} of ${table.rows.count} rows`;
+    const wanted = rowCount(table.rows);
+    if (rows !== wanted) return `${name} has ${rows} of ${wanted} rows`;
   }
   return undefined;
 }

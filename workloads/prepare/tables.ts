@@ -1,5 +1,6 @@
 /** Decides per table what the load has to do: nothing, the rest, all of it again, or all of it. */
 import type { Dialect, TransactionLimits } from "../dialects/dialect.ts";
+import { rowCount } from "../rows.ts";
 import type { Session } from "../sql-session.ts";
 import type { Index, Table } from "../workload.ts";
 import type { Chunk } from "./chunks.ts";
@@ -48,7 +49,7 @@ export async function planTables(
   const present = await readTables(session, wanted.dialect, wanted.tables, 60_000);
   const plans: TablePlan[] = [];
   for (const [i, table] of wanted.tables.entries()) {
-    const size = chunkRows(limits, table.rows.bytes);
+    const size = chunkRows(limits, table.rows.bytes, table.rows.each?.most);
     const chunks = cutTable(i + 1, table.rows.count, size);
     const facts = present.get(table.name);
     plans.push(
@@ -75,7 +76,8 @@ async function planPresent(
   facts: TableFacts,
 ): Promise<TablePlan> {
   const { name, laterIndexes = [] } = table;
-  const { count: size, ordinal } = table.rows;
+  const { count, ordinal } = table.rows;
+  const size = rowCount(table.rows);
   expectOurs(table, facts, wanted);
   const again = (why: string): TablePlan => ({
     table,
@@ -94,7 +96,7 @@ async function planPresent(
     COUNT_TIMEOUT_MS,
   );
   const rows = Number(row?.["n"] ?? 0);
-  const whole = rows === size && (size === 0 || (Number(row?.["low"]) === 1 && Number(row?.["high"]) === size));
+  const whole = rows === size && (size === 0 || (Number(row?.["low"]) === 1 && Number(row?.["high"]) === count));
   if (whole) {
     return missing.length > 0
       ? {
@@ -113,7 +115,9 @@ async function planPresent(
     `SELECT FLOOR((${ordinal} - 1) / ${rowsPerChunk}.0) AS i, COUNT(*) AS n FROM ${name} GROUP BY 1`,
     COUNT_TIMEOUT_MS,
   );
-  const left = missingChunks(chunks, new Map(counted.map((r) => [Number(r["i"]), Number(r["n"])])));
+  const left = missingChunks(chunks, new Map(counted.map((r) => [Number(r["i"]), Number(r["n"])])), ({ first, last }) =>
+    rowCount(table.rows, first, last),
+  );
   if (left === undefined) return again(`it has ${rows} of ${size} rows, not as this load would have left them`);
   return {
     table,

@@ -1,6 +1,7 @@
 /** Checks of the data: before a run that it is the spec's, after it that every node has the same. */
 import type { RunResult, RunSpec } from "../contract.ts";
 import { dialectOf } from "../dialects/index.ts";
+import { rowCount } from "../rows.ts";
 import type { Session } from "../sql-session.ts";
 import { describe, openSession } from "../sql-session.ts";
 import type { RunData } from "../steps.ts";
@@ -49,8 +50,9 @@ export async function verify(
       const rows = Number((await session.query(`SELECT COUNT(*) AS n FROM ${name}`, SCAN_TIMEOUT_MS))[0]?.["n"]);
       tables.push({ table: name, rows });
       if (!consistency && wanted !== undefined) {
-        if (rows < wanted.count) problems.push(`${name}: ${rows} rows, the spec says ${wanted.count}`);
-        if (rows > wanted.count) notes.push(`${name}: ${rows} rows, ${beyond(wanted.count)}`);
+        const size = rowCount(wanted);
+        if (rows < size) problems.push(`${name}: ${rows} rows, the spec says ${size}`);
+        if (rows > size) notes.push(`${name}: ${rows} rows, ${beyond(size)}`);
       }
       onProgress?.(`${name}: ${rows.toLocaleString("en")} rows`);
     }

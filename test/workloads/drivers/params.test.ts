@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { ask } from "../../../harness/servers/engine.ts";
 import type { AnyServer } from "../../../harness/servers/servers.ts";
-import { bothServers } from "../../../harness/servers/servers.ts";
+import { everyServer } from "../../../harness/servers/servers.ts";
 import type { Endpoint } from "../../../workloads/contract.ts";
 import type { Connection, ParamType, Statement, StatementSpec, Value } from "../../../workloads/drivers/driver.ts";
 import { exactNumber, paddedDecimal } from "../../../workloads/drivers/params.ts";
@@ -70,7 +70,7 @@ function run(connection: Connection, statement: Statement): Promise<{ rows: numb
   });
 }
 
-for (const kind of await bothServers()) {
+for (const kind of await everyServer()) {
   describe(`typed parameters on ${kind.name}`, { skip: kind.skip }, () => {
     let server: AnyServer;
     before(async () => {
@@ -117,6 +117,73 @@ for (const kind of await bothServers()) {
         await connection.close();
       });
     }
+
+    for (const [mode, more] of [
+      ["fast", {}],
+      ["library", { forceLibrary: true }],
+      ["text", { preparedStatements: "disable" }],
+    ] as const)
+      test(`${mode}: every parameter may be NULL in one execution and a value in the next`, async () => {
+        const connection = await connect(more);
+        await ask(connection, "DROP TABLE IF EXISTS gaps");
+        const columns = COLUMNS.slice(1).map(([name, sql]) => `${name} ${sql[server.target.driver]}`);
+        await ask(
+          connection,
+          `CREATE TABLE gaps (id INTEGER PRIMARY KEY, k INTEGER, code VARCHAR(300), ${columns.join(", ")})`,
+        );
+        const rest = COLUMNS.slice(1).map(([name]) => name);
+        const spec: StatementSpec = {
+          sql: `INSERT INTO gaps (id, k, code, ${rest.join(", ")}) VALUES (${Array.from({ length: 3 + rest.length }, () => "?").join(", ")})`,
+          // Nine and more parameters have two bytes of NULL bits; a text of 300 has three bytes of length.
+          params: [{ type: "int" }, { type: "int" }, { type: "text", length: 300 }, ...INSERT.params.slice(1)],
+          kind: "write",
+        };
+        const [insert] = (await connection.prepare([spec])) as [Statement];
+        const values = ROWS[2]![0].slice(1);
+        const back = [
+          9_223_372_036_854_775_807n.toString(),
+          -0.01,
+          -1,
+          "9999-12-31",
+          "2038-01-19 03:14:08.500000",
+          values[5],
+        ];
+        const width = spec.params.length - 1;
+        // Each alone, all, none, all but one, none: from every state to another.
+        const gaps = [
+          ...Array.from({ length: width }, (_, i) => [i]),
+          Array.from({ length: width }, (_, i) => i),
+          [],
+          Array.from({ length: width - 1 }, (_, i) => i),
+          [],
+        ];
+        for (const [id, missing] of gaps.entries()) {
+          insert.setInt(0, id);
+          if (missing.includes(0)) insert.set(1, null);
+          else insert.setInt(1, 70 + id);
+          if (missing.includes(1)) insert.set(2, null);
+          else insert.bytes(2).fill(97);
+          values.forEach((value, i) => insert.set(3 + i, missing.includes(2 + i) ? null : value));
+          assert.deepEqual(await run(connection, insert), { rows: 0, affected: 1 });
+        }
+        const rows = await ask(connection, `SELECT id, k, code, ${rest.join(", ")} FROM gaps ORDER BY id`);
+        assert.deepEqual(
+          rows,
+          gaps.map((missing, id) => [
+            id,
+            ...[70 + id, "a".repeat(300), ...back].map((value, i) => (missing.includes(i) ? null : value)),
+          ]),
+        );
+        // NULL in rows of a prepared read.
+        const [find] = await connection.prepare([
+          { sql: `SELECT k, ${rest.join(", ")} FROM gaps WHERE id=?`, params: [{ type: "int" }], kind: "read" },
+        ]);
+        find!.setInt(0, width);
+        connection.captureNext();
+        await run(connection, find!);
+        assert.deepEqual(connection.takeRows(), [Array.from({ length: width - 1 }, () => null)]);
+        await connection.close();
+      });
 
     test("a value that its type does not have is refused before anything is sent, on every path", async () => {
       for (const more of [{}, { forceLibrary: true }, { preparedStatements: "disable" } as const]) {

@@ -237,7 +237,7 @@ class FastStatement implements Statement {
     return this.packet.bytes(index);
   }
 
-  set(index: number, value: ParamValue): void {
+  set(index: number, value: ParamValue | null): void {
     this.packet.set(index, value);
   }
 

@@ -95,7 +95,8 @@ function plain(value: unknown, field: FieldPacket | undefined): Value {
 }
 
 /** A plain number would go out as DOUBLE, a plain Buffer as BLOB; what a workload binds is INT, DATE, CHAR ... */
-function typed(param: ParamType, value: ParamValue | Buffer): unknown {
+function typed(param: ParamType, value: ParamValue | Buffer | null): unknown {
+  if (value === null) return null;
   if (typeof value === "object") return value.toString("latin1");
   switch (param.type) {
     case "int":

@@ -17,6 +17,8 @@ const TYPES: Record<ParamType["type"], number> = {
   text: 254,
 };
 const LARGEST = 0xff_ffff;
+/** Where the NULL bits of COM_STMT_EXECUTE begin: behind header, command, statement, flags and iterations. */
+const NULL_BITS = 14;
 
 export const QUIT = Uint8Array.of(1, 0, 0, 0, COM_QUIT);
 
@@ -123,6 +125,8 @@ export class ExecutePacket {
   readonly #headFirst: number;
   /** Of varchar parameters, by index; null: there are none. */
   #texts: Buffer[] | null = null;
+  /** Parameters that are NULL: they have no bytes. Null: none is. */
+  #nulls: Set<number> | null = null;
   #sent = false;
 
   constructor(id: number, spec: StatementSpec, alwaysTypes: boolean) {
@@ -156,6 +160,7 @@ export class ExecutePacket {
   }
 
   setInt(index: number, value: number): void {
+    if (this.#nulls !== null) this.#notNull(index);
     const at = this.#offsets[index] as number;
     const b = this.#packet;
     b[at] = value;
@@ -165,14 +170,25 @@ export class ExecutePacket {
   }
 
   bytes(index: number): Uint8Array {
+    if (this.#nulls !== null) this.#notNull(index);
     return (this.#views[index] ??= this.#view(index));
   }
 
-  set(index: number, value: ParamValue): void {
+  set(index: number, value: ParamValue | null): void {
+    if (value === null) {
+      (this.#nulls ??= new Set()).add(index);
+      return;
+    }
+    if (this.#nulls !== null) this.#notNull(index);
     const param = this.#params[index] as ParamType;
     const bytes = encodeParam(param, value);
     if (param.type === "varchar") (this.#texts ??= [])[index] = bytes;
     else this.#packet.set(bytes, this.#offsets[index] as number);
+  }
+
+  #notNull(index: number): void {
+    this.#nulls?.delete(index);
+    if (this.#nulls?.size === 0) this.#nulls = null;
   }
 
   #view(index: number): Uint8Array {
@@ -184,23 +200,30 @@ export class ExecutePacket {
 
   /** What to write now. The buffer may be filled anew once the answer has come. */
   next(): Buffer {
-    if (this.#sent || this.#first === null) return this.#texts === null ? this.#packet : this.#spliced(this.#packet);
+    const whole = this.#texts === null && this.#nulls === null;
+    if (this.#sent || this.#first === null) return whole ? this.#packet : this.#spliced(this.#packet);
     this.#sent = true;
     this.#packet.copy(this.#first, this.#headFirst, this.#head);
-    return this.#texts === null ? this.#first : this.#spliced(this.#first);
+    return whole ? this.#first : this.#spliced(this.#first);
   }
 
-  /** With the varchar parameters at their places. */
+  /** With the varchar parameters at their places, and without the bytes of those that are NULL. */
   #spliced(packet: Buffer): Buffer {
     const shift = packet === this.#first ? this.#headFirst - this.#head : 0;
     const parts: Uint8Array[] = [];
     let from = 0;
-    this.#texts?.forEach((bytes, index) => {
-      const at = (this.#offsets[index] as number) + shift;
-      parts.push(packet.subarray(from, at), bytes);
-      from = at;
+    this.#params.forEach((param, index) => {
+      const isNull = this.#nulls?.has(index) === true;
+      const text = this.#texts?.[index];
+      if (!isNull && text === undefined) return;
+      const head = param.type === "text" ? lengthBytes(param.length) : 0;
+      const at = (this.#offsets[index] as number) + shift - head;
+      parts.push(packet.subarray(from, at));
+      if (!isNull && text !== undefined) parts.push(text);
+      from = isNull ? at + size(param) : at;
     });
     const whole = Buffer.concat([...parts, packet.subarray(from)]);
+    for (const index of this.#nulls ?? []) whole[NULL_BITS + (index >> 3)]! |= 1 << (index & 7);
     whole.writeUIntLE(whole.length - 4, 0, 3);
     return whole;
   }

@@ -152,7 +152,7 @@ class FastStatement implements Statement {
     return this.#message.place(index);
   }
 
-  set(index: number, value: ParamValue): void {
+  set(index: number, value: ParamValue | null): void {
     this.#message.set(index, value);
   }
 

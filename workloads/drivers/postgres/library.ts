@@ -99,7 +99,7 @@ class LibraryStatement extends ValuesStatement {
   }
 
   execute(): void {
-    const values = this.values.map((value) => (typeof value === "object" ? value.toString("latin1") : value));
+    const values = this.values.map((value) => (Buffer.isBuffer(value) ? value.toString("latin1") : value));
     this.#connection.run({ name: this.#name, text: this.#text, values, rowMode: "array" });
   }
 }

@@ -100,7 +100,8 @@ function lengthOf(param: ParamType): number {
  */
 export class ExecuteMessage {
   #bytes: Buffer;
-  #places: Buffer[] = [];
+  /** Of each parameter; null where it is NULL. */
+  #places: (Buffer | null)[] = [];
   readonly #name: string;
   readonly #params: readonly ParamType[];
 
@@ -118,7 +119,7 @@ export class ExecuteMessage {
     return this.#bytes;
   }
 
-  #build(values: readonly Buffer[]): Buffer {
+  #build(values: readonly (Buffer | null)[]): Buffer {
     const count = values.length;
     const formats = Buffer.alloc(2 + 2 * count + 2);
     formats.writeInt16BE(count, 0);
@@ -126,24 +127,26 @@ export class ExecuteMessage {
     formats.writeInt16BE(count, 2 + 2 * count);
     const withLengths = values.map((value) => {
       const length = Buffer.alloc(4);
-      length.writeInt32BE(value.length);
-      return Buffer.concat([length, value]);
+      length.writeInt32BE(value?.length ?? -1);
+      return value === null ? length : Buffer.concat([length, value]);
     });
     // The unnamed portal; no result formats: every column comes as text.
     const bind = message("B", zero(""), zero(this.#name), formats, ...withLengths, Buffer.alloc(2));
     const execute = message("E", zero(""), Buffer.alloc(4));
     const bytes = Buffer.concat([bind, execute, SYNC]);
     let at = 5 + 1 + this.#name.length + 1 + formats.length;
-    this.#places = values.map(({ length }) => {
+    this.#places = values.map((value) => {
+      const length = value?.length ?? 0;
       const place = bytes.subarray(at + 4, at + 4 + length);
       at += 4 + length;
-      return place;
+      return value === null ? null : place;
     });
     return bytes;
   }
 
   setInt(index: number, value: number): void {
-    const place = this.#places[index] as Buffer;
+    const place = this.#places[index];
+    if (!place) return this.set(index, value);
     place[0] = value >> 24;
     place[1] = value >> 16;
     place[2] = value >> 8;
@@ -151,14 +154,22 @@ export class ExecuteMessage {
   }
 
   place(index: number): Uint8Array {
+    if (this.#places[index] === null)
+      this.#replace(index, Buffer.alloc(lengthOf(this.#params[index] as ParamType), 48));
     return this.#places[index] as Buffer;
   }
 
-  set(index: number, value: ParamValue): void {
+  set(index: number, value: ParamValue | null): void {
     const param = this.#params[index] as ParamType;
-    const bytes = encodeParam(param, value);
-    if (param.type === "varchar") this.#bytes = this.#build(this.#places.with(index, bytes));
-    else (this.#places[index] as Buffer).set(bytes);
+    const bytes = value === null ? null : encodeParam(param, value);
+    const place = this.#places[index];
+    if (bytes === null || !place || param.type === "varchar") this.#replace(index, bytes);
+    else place.set(bytes);
+  }
+
+  /** Another length: the whole message is made anew. */
+  #replace(index: number, bytes: Buffer | null): void {
+    this.#bytes = this.#build(this.#places.with(index, bytes));
   }
 }
 
