@@ -18,12 +18,9 @@ import { PartMeter } from "./meter.ts";
 import { OpenLoop } from "./open-loop.ts";
 import { Opening } from "./opening.ts";
 import type { SessionOwner } from "./owner.ts";
+import { DRAIN_CHECK_MS, LONGEST_DRAIN_MS } from "./patience.ts";
 import { Session } from "./session.ts";
 import type { PartTask, Times } from "./task.ts";
-
-const DRAIN_CHECK_MS = 20;
-/** An answer that takes longer is given up: a row that stays locked must not hold the window's end off for a minute. */
-const LONGEST_DRAIN_MS = 10_000;
 
 export class Part implements SessionOwner {
   readonly plan: Plan;

@@ -4,6 +4,9 @@ import { dialectOf } from "../../dialects/index.ts";
 import type { Ask } from "../plan.ts";
 
 export const STATEMENT_TIMEOUT_MS = 30_000;
+export const DRAIN_CHECK_MS = 20;
+/** An answer that takes longer is given up: a row that stays locked must not hold the window's end off for a minute. */
+export const LONGEST_DRAIN_MS = 10_000;
 /** After a lock wait that the server itself ends: its error has to arrive first. */
 const BEYOND_LOCK_WAIT_MS = 5000;
 /** Servers can be told to wait for years. */
