@@ -3,9 +3,9 @@ import type { Endpoint } from "../../contract.ts";
 import type { DriverError } from "../../drivers/driver.ts";
 import type { Plan } from "../plan.ts";
 import type { Link } from "./link.ts";
-import type { Session } from "./session.ts";
 
-export interface SessionOwner {
+/** @typeParam Session the session itself */
+export interface SessionOwner<Session> {
   /** An event ended in success. Both times are of performance.now(). */
   eventDone(session: Session, start: number, end: number): void;
   /**

@@ -22,7 +22,7 @@ import { DRAIN_CHECK_MS, LONGEST_DRAIN_MS } from "./patience.ts";
 import { Session } from "./session.ts";
 import type { PartTask, Times } from "./task.ts";
 
-export class Part implements SessionOwner {
+export class Part implements SessionOwner<Session> {
   readonly plan: Plan;
   readonly exactWriteCounts: boolean;
   readonly #step: Step;

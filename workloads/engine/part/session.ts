@@ -24,7 +24,7 @@ export class Session extends SessionActor implements Listener {
   mode: Mode = "idle";
   /** Events since the connection was made. */
   eventsOnLink = 0;
-  readonly #owner: SessionOwner;
+  readonly #owner: SessionOwner<Session>;
   readonly #batches: boolean;
   readonly #setbacks: Setbacks;
   /** Milliseconds that follow the ROLLBACK in hand. */
@@ -33,7 +33,7 @@ export class Session extends SessionActor implements Listener {
   /** What was sent together and is not answered in full. */
   #group: Group | null = null;
 
-  constructor(id: number, random: Random, owner: SessionOwner) {
+  constructor(id: number, random: Random, owner: SessionOwner<Session>) {
     super(id, random, owner.plan, owner.exactWriteCounts);
     this.#owner = owner;
     this.#batches = owner.plan.batch !== undefined;
