@@ -93,7 +93,7 @@ export function resolve<S extends z.ZodObject>(schema: S, layers: readonly Layer
       const name = key.replaceAll("-", "_");
       if (Object.hasOwn(shape, name)) values[name] = parsed(shape[name] as z.ZodType, value, `${where}.${key}`);
       else if (!alsoKnown.includes(name))
-        throw new Error(`${where}.${key}: no such option${suggestion(name, [...known, ...alsoKnown])}`);
+        throw new Error(`${where}.${key}: unknown option${suggestion(name, [...known, ...alsoKnown])}`);
     }
   }
   return schema.parse(values) as z.output<S>;
@@ -107,7 +107,7 @@ function parsed(schema: z.ZodType, value: unknown, where: string): unknown {
 
 export function suggestion(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
-  return near === null ? `; expected one of ${known.join(", ")}` : `; did you mean ${near}?`;
+  return `; expected one of ${known.join(", ")}${near === null ? "" : ` (did you mean ${near}?)`}`;
 }
 
 /** Name, default and description of each option. */

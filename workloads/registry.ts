@@ -11,6 +11,6 @@ export const WORKLOADS: readonly string[] = [...workloads.keys()];
 /** Throws one line that begins with `where` when there is none of this name. */
 export function workload(name: string, where: string): Workload {
   const found = workloads.get(name);
-  if (!found) throw new Error(`${where}: there is no workload ${JSON.stringify(name)}${suggestion(name, WORKLOADS)}`);
+  if (!found) throw new Error(`${where}: ${JSON.stringify(name)}${suggestion(name, WORKLOADS)}`);
   return found;
 }

@@ -16,10 +16,10 @@ const SIZES: Record<string, string> = { tables: "data.tables", table_size: "data
 
 /** sysbench has the size of the data among the options; here all steps share it. */
 function expectNoSize({ where, given }: Layer): Layer {
-  for (const key of Object.keys(given)) {
+  for (const [key, value] of Object.entries(given)) {
     const home = SIZES[key.replaceAll("-", "_")];
     if (home !== undefined)
-      throw new Error(`${where}.${key}: the size of the data is the same for all steps; expected in ${home}`);
+      throw new Error(`${where}.${key}: ${JSON.stringify(value)}; expected in ${home}, the same for all steps`);
   }
   return { where, given };
 }
@@ -28,7 +28,7 @@ const dataLayer = ({ data }: Part): Layer => expectNoSize({ where: "data.options
 
 function stepWorkload(spec: Part, index: number): Workload {
   const step = spec.steps[index];
-  if (!step) throw new Error(`steps[${index}]: there is no such step`);
+  if (!step) throw new Error(`steps[${index}]: missing; expected one of ${spec.steps.length} steps`);
   return workload(step.workload, `steps[${index}].workload`);
 }
 
@@ -66,7 +66,9 @@ export function planStep(
     },
   });
   if (plan.ops.every((op) => op.kind === "control"))
-    throw new Error(`steps[${index}].options: no statement is left to run`);
+    throw new Error(
+      `steps[${index}].options: ${JSON.stringify(steps[index]?.options ?? {})}; expected options that leave a statement to run`,
+    );
   return { plan, options };
 }
 

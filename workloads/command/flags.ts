@@ -278,7 +278,7 @@ function splitOptions(
     const at = pair.indexOf("=");
     if (at < 1) throw new Error(`--option: ${JSON.stringify(pair)}; expected key=value`);
     const name = pair.slice(0, at).replaceAll("-", "_");
-    if (!known.includes(name)) throw new Error(`--option ${name}: no such option${suggestion(name, known)}`);
+    if (!known.includes(name)) throw new Error(`--option ${name}: unknown option${suggestion(name, known)}`);
     (ofTables.includes(name) ? data : run)[name] = pair.slice(at + 1);
   }
   return { data, run };

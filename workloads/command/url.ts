@@ -92,9 +92,7 @@ function parameters(
   for (const [written, value] of given) {
     const name = written.toLowerCase().replaceAll("_", "-");
     if (!allowed.includes(name))
-      throw new Error(
-        `--url: the parameter ${JSON.stringify(written)}; expected one of ${allowed.join(", ")}${suggestion(name, allowed)}`,
-      );
+      throw new Error(`--url: the parameter ${JSON.stringify(written)}${suggestion(name, allowed)}`);
     if (name === "role") {
       if (!ROLES.includes(value)) throw new Error(`--url: role=${value}; expected one of ${ROLES.join(", ")}`);
       role = value as ParsedUrl["role"];

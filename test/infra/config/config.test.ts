@@ -266,7 +266,13 @@ const MISTAKES: [string, Record<string, unknown>, string, ...RegExp[]][] = [
     "options that leave a step nothing to do",
     { profile: profile([{ ...step, options: { point_selects: 0, range_selects: false } }]) },
     "meshbench:profile.steps[0].options",
-    /no statement is left/,
+    /\{"point_selects":0,"range_selects":false\}; expected options that leave a statement to run/,
+  ],
+  [
+    "the size of the data among the options of a step",
+    { profile: profile([{ ...step, options: { table_size: 7 } }]) },
+    "meshbench:profile.steps[0].options.table_size",
+    /: 7; expected in data\.tableSize/,
   ],
   [
     "a workload that there is not",
@@ -386,9 +392,7 @@ for (const [what, raw, key, ...says] of MISTAKES) {
         `${pattern} in ${JSON.stringify(named)}`,
       );
     for (const p of problems) {
-      // Options of a step are checked by their workload, which words them.
-      if (!p.startsWith("meshbench:profile.steps"))
-        assert.match(p, /^meshbench:\S+: .*; expected /, "key, what was given, what is expected");
+      assert.match(p, /^meshbench:\S+: .*; expected /, "key, what was given, what is expected");
       assert.doesNotMatch(p, /\n/, "one sentence, one line");
       assert.doesNotMatch(p, /undefined|\[object|ZodError|\bat .*\.ts:/, p);
     }
