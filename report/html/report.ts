@@ -11,22 +11,19 @@ import { designSection } from "./designs.ts";
 import type { Markup } from "./escape.ts";
 import { embedJson, html, raw } from "./escape.ts";
 import { hostsTable } from "./hosts.ts";
+import { allRunsTable, factsTable, rttTable, windowTable } from "./run-tables.ts";
 import type { ChartSpec } from "./spec.ts";
 import { style } from "./style.ts";
 import { summary } from "./summary.ts";
 import {
-  allRunsTable,
   costTable,
-  factsTable,
   figuresTable,
   key,
   nothing,
   percentileTable,
   replicationTable,
-  rttTable,
   sweepTable,
   table,
-  windowTable,
 } from "./tables.ts";
 import { topologyPicture } from "./topology.ts";
 
