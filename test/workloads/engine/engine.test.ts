@@ -436,7 +436,8 @@ test("drivers that start together: each takes its share, the merged result adds 
     results.reduce((n, r) => n + r.steps[0]!.transactions, 0),
   );
   assert.ok(Math.abs(window.tps - results.reduce((n, r) => n + r.steps[0]!.tps, 0)) < 0.01);
-  assert.ok(Math.abs(Date.parse(results[0]!.steps[0]!.startedAt) - Date.parse(results[1]!.steps[0]!.startedAt)) <= 1);
+  // Written down by the clock of the day, which is read a little after the one that counts.
+  assert.ok(Math.abs(Date.parse(results[0]!.steps[0]!.startedAt) - Date.parse(results[1]!.steps[0]!.startedAt)) <= 100);
   assert.equal(window.latency!.max, Math.max(...results.map((r) => r.steps[0]!.latency!.max)));
   assert.equal(merged.complete, true);
   runResultSchema.parse(merged);
