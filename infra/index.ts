@@ -54,7 +54,7 @@ export async function topology(): Promise<Outputs> {
     endpoints: endpointsOf(engine, databaseNodes),
     database: config.database,
     config,
-    owner: { project, stack: identity.name },
+    owner: { project, stack: identity.name, id: identity.id },
     after: mesh.ready,
   });
   const proxy = await createProxy(standing, database, config, mesh.ready);

@@ -44,6 +44,18 @@ const mysql = {
 /** One standalone server. */
 export const mysqlNone = z.strictObject({ ...mysql, replication: z.literal("none") });
 
+/** Group Replication on every database node. */
+export const mysqlGroup = z.strictObject({
+  ...mysql,
+  replication: z.literal("group"),
+  /** single: one member takes writes; multi: all do. */
+  primaries: z.enum(["single", "multi"]).default("single"),
+  /** group_replication_* by their own names. */
+  options: z.record(z.string(), scalar).default({}),
+  /** A named set of options and variables; what is given beside it wins. */
+  tuning: z.enum(["none", "published-003"]).default("none"),
+});
+
 /** One standalone server of Debian's own version. */
 export const postgresqlNone = z.strictObject({
   engine: z.literal("postgresql"),
@@ -53,7 +65,7 @@ export const postgresqlNone = z.strictObject({
 });
 
 const mariadbSchema = z.discriminatedUnion("replication", [mariadbNone, mariadbGalera]);
-const mysqlSchema = z.discriminatedUnion("replication", [mysqlNone]);
+const mysqlSchema = z.discriminatedUnion("replication", [mysqlNone, mysqlGroup]);
 const postgresqlSchema = z.discriminatedUnion("replication", [postgresqlNone]);
 export const databaseSchema = z.discriminatedUnion("engine", [mariadbSchema, mysqlSchema, postgresqlSchema]);
 

@@ -43,6 +43,8 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
    * it is a replica that follows.
    */
   readonly inService: string | null;
+  /** What is otherwise with this configuration. */
+  by?(database: D): Partial<Pick<Engine<D>, "title" | "roleOf" | "roles" | "commit">>;
   /** What the result and the run key carry of the settings. */
   settings(database: D): Record<string, string>;
   /** Sentences in the project's form, before anything is created. */
@@ -83,7 +85,7 @@ export type CreateDatabase<D extends DatabaseConfig> = (
     database: D;
     config: Config;
     /** "project-stack": what a cluster is called. */
-    owner: { project: string; stack: string };
+    owner: { project: string; stack: string /** Kept in the stack's state. */; id: pulumi.Output<string> };
     after: pulumi.Resource[];
   },
   opts?: pulumi.ComponentResourceOptions,

@@ -3,6 +3,7 @@ import { type DatabaseConfig, type DatabaseOf, type EngineKey, engineKey } from 
 import type { Engine } from "./engine.ts";
 import { mariadbGalera } from "./mariadb-galera.ts";
 import { mariadbNone } from "./mariadb-none.ts";
+import { mysqlGroup } from "./mysql/group.ts";
 import { mysqlNone } from "./mysql/none.ts";
 import { postgresqlNone } from "./postgresql-none.ts";
 
@@ -10,8 +11,12 @@ export const ENGINES: { readonly [K in EngineKey]: Engine<DatabaseOf<K>> } = {
   "mariadb/none": mariadbNone,
   "mariadb/galera": mariadbGalera,
   "mysql/none": mysqlNone,
+  "mysql/group": mysqlGroup,
   "postgresql/none": postgresqlNone,
 };
 
 /** The description takes the very configuration that it was found by. */
-export const engineOf = (database: DatabaseConfig): Engine => ENGINES[engineKey(database)] as unknown as Engine;
+export function engineOf(database: DatabaseConfig): Engine {
+  const engine = ENGINES[engineKey(database)] as unknown as Engine;
+  return { ...engine, ...engine.by?.(database) };
+}

@@ -27,6 +27,14 @@ import {
   standaloneScript,
 } from "../../infra/databases/galera-scripts.ts";
 import { mysqlConf } from "../../infra/databases/mysql/conf.ts";
+import { GROUP_CHECK } from "../../infra/databases/mysql/group-check.ts";
+import { groupConf, groupName, seedOf } from "../../infra/databases/mysql/group-conf.ts";
+import {
+  groupReadyScript,
+  enterScript as mysqlEnterScript,
+  leaveScript as mysqlLeaveScript,
+  settingsScript as mysqlSettingsScript,
+} from "../../infra/databases/mysql/group-scripts.ts";
 import { configureScript as mysqlConfigureScript } from "../../infra/databases/mysql/install.ts";
 import {
   readyScript as mysqlReadyScript,
@@ -115,6 +123,33 @@ const MYSQL = { meshAddress: "10.99.0.1", maxConnections: 151 };
 const MYSQL_CONF = mysqlConf(MYSQL, [], { innodb_buffer_pool_size: "256M", init_connect: "SET @a = '#'" });
 const MYSQL_ACCOUNT = { user: "meshbench", database: "sbtest", network: "10.99.0.%" };
 
+const MYSQL_MEMBERS = SERVERS.map((s) => s.address);
+const MYSQL_MEMBER = { ...MYSQL, groupName: groupName("0123456789ab"), members: MYSQL_MEMBERS };
+const MYSQL_GROUP = {
+  engine: "mysql" as const,
+  replication: "group" as const,
+  version: "debian" as const,
+  primaries: "single" as const,
+  tuning: "none" as const,
+  options: {},
+  variables: {},
+};
+const MYSQL_ENTER = {
+  founder: false,
+  groupName: MYSQL_MEMBER.groupName,
+  peers: MYSQL_MEMBERS.slice(1),
+  network: "10.99.0.%",
+  shape: "fedcba9876543210",
+  timeoutSeconds: 1800,
+};
+const MYSQL_READY = {
+  account: MYSQL_ACCOUNT,
+  members: MYSQL_MEMBERS,
+  single: true,
+  settings: "0123456789abcdef",
+  timeoutSeconds: 120,
+};
+
 /** Files that a node reads. */
 export const FILES: Record<string, string> = {
   "wireguard.conf": WIREGUARD,
@@ -130,6 +165,14 @@ export const FILES: Record<string, string> = {
   ),
   "standalone.cnf": serverConf({ ...SERVER, members: [] }, ALONE),
   "mysql.cnf": MYSQL_CONF,
+  "mysql-group.cnf": groupConf(MYSQL_MEMBER, MYSQL_GROUP),
+  "mysql-group-tuned.cnf": groupConf(MYSQL_MEMBER, {
+    ...MYSQL_GROUP,
+    primaries: "multi",
+    tuning: "published-003",
+    options: { group_replication_paxos_single_leader: "true", group_replication_consistency: "AFTER" },
+    variables: { replica_parallel_workers: "8" },
+  }),
   "postgresql.conf": POSTGRES_CONF,
   "haproxy-postgresql.cfg": haproxyConf("10.99.0.14", SERVERS.slice(0, 1), 46, { port: 5432, checked: false }),
   "haproxy.cfg": haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true }),
@@ -166,6 +209,13 @@ export const SCRIPTS: Record<string, string> = {
   "mysql-configure.sh": mysqlConfigureScript(MYSQL_CONF, "debian"),
   "mysql-configure-vendor.sh": mysqlConfigureScript(MYSQL_CONF, "8.4.6"),
   "mysql-server.sh": mysqlServerScript("0123456789abcdef", 120),
+  "mysql-group-enter-founder.sh": mysqlEnterScript({ ...MYSQL_ENTER, founder: true }),
+  "mysql-group-enter-joiner.sh": mysqlEnterScript(MYSQL_ENTER),
+  "mysql-group-leave.sh": mysqlLeaveScript(false, "fedcba9876543210", 120),
+  "mysql-group-leave-first.sh": mysqlLeaveScript(true, "fedcba9876543210", 120),
+  "mysql-group-settings.sh": mysqlSettingsScript("0123456789abcdef", MYSQL_MEMBERS.map(seedOf), 1800),
+  "mysql-group-ready.sh": groupReadyScript(MYSQL_READY),
+  "mysql-group-ready-multi.sh": groupReadyScript({ ...MYSQL_READY, single: false }),
   "mysql-ready.sh": mysqlReadyScript(MYSQL_ACCOUNT),
   "mesh-path.sh": pathScript(PEERS, 1420),
   "look.sh": probeScript(PEERS, { galera: true, units: ["mariadb"] }),
@@ -254,5 +304,6 @@ export const SCRIPTS: Record<string, string> = {
 export const PROGRAMS: Record<string, string> = {
   "hosts-sampler": SAMPLER,
   "in-service": GALERA_CHECK,
+  "in-service-group": GROUP_CHECK,
   "proxy-counters": COUNTERS_PROGRAM,
 };

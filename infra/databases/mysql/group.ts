@@ -1,0 +1,47 @@
+import { databaseNodes } from "../../config/counts.ts";
+import type { DatabaseOf } from "../../config/engines.ts";
+import type { Engine } from "../engine.ts";
+import { INNODB_ROW_BYTES } from "../mariadb.ts";
+import { checkVariables } from "../server-variables.ts";
+import { checkVersion, MYSQL_HOST, MYSQL_LOCAL_RELEASE, MYSQL_OWNED } from "./facts.ts";
+import { GROUP_CHECK } from "./group-check.ts";
+import { groupSettings } from "./group-conf.ts";
+import { checkGroupOptions } from "./group-options.ts";
+
+/** MySQL's own limit. */
+const MOST_MEMBERS = 9;
+
+/** MySQL Group Replication on every database node. */
+export const mysqlGroup: Engine<DatabaseOf<"mysql/group">> = {
+  title: "MySQL Group Replication",
+  protocol: "mysql",
+  port: 3306,
+  proxies: ["haproxy", "none"],
+  roleOf: (index) => (index === 0 ? "primary" : "replica"),
+  roles: "group",
+  by: ({ primaries }) => (primaries === "multi" ? { roleOf: () => "any", roles: null } : {}),
+  commit: "farthest-member",
+  quorum: true,
+  bytesPerRow: INNODB_ROW_BYTES,
+  host: MYSQL_HOST,
+  localRelease: MYSQL_LOCAL_RELEASE,
+  inService: GROUP_CHECK,
+  settings(database) {
+    const { options, variables } = groupSettings(database);
+    return { primaries: database.primaries, ...options, ...variables };
+  },
+  check: ({ options, variables, version }, config) => ({
+    problems: [
+      ...checkVersion(version, config),
+      ...(databaseNodes(config) > MOST_MEMBERS
+        ? [
+            `meshbench:database.replication: "group" with ${databaseNodes(config)} database nodes in meshbench:sites; expected at most ${MOST_MEMBERS}, which is MySQL's own limit`,
+          ]
+        : []),
+      ...checkGroupOptions(options),
+      ...checkVariables(variables, MYSQL_OWNED, config),
+    ],
+    warnings: [],
+  }),
+  load: async () => (await import("./group-cluster.ts")).createMysqlGroup,
+};

@@ -1,0 +1,43 @@
+# settings 0123456789abcdef
+read -r password
+sql() { mysql --connect-timeout=2 -N -B -e "$1" 2>/dev/null || true; }
+last_words() {
+  local id; id=$(systemctl show --property=InvocationID --value "$1" 2>/dev/null || true)
+  if [ -n "$id" ]; then journalctl "_SYSTEMD_INVOCATION_ID=$id" + "INVOCATION_ID=$id" -n "$2" --no-pager -o cat 2>/dev/null || true
+  else journalctl -u "$1" -n "$2" --no-pager -o cat 2>/dev/null || true; fi
+}
+answers() { mysql --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
+fail() {
+  why=$(grep -h '\[ERROR\]' /var/log/mysql/error.log /var/lib/mysql/error.log 2>/dev/null | tail -n 1 | sed 's/^.*\[Server\] //;s/^.*\[Repl\] //' || true)
+  echo "$(hostname): $*${why:+: $why}" >&2
+  last_words mysql 15 >&2
+  exit 1
+}
+member() { sql "SELECT MEMBER_STATE FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid"; }
+role() { sql "SELECT MEMBER_ROLE FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid AND MEMBER_STATE = 'ONLINE'"; }
+online() { sql "SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE MEMBER_STATE = 'ONLINE'"; }
+# Begins a group with this member alone. The switch must not stay on: the next start would begin another group.
+found() {
+  local code=0
+  mysql -e "SET GLOBAL group_replication_bootstrap_group = ON; START GROUP_REPLICATION" || code=$?
+  mysql -e "SET GLOBAL group_replication_bootstrap_group = OFF"
+  return $code
+}
+all_online() { sql "SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE MEMBER_STATE = 'ONLINE' AND MEMBER_HOST IN ('10.99.0.1', '10.99.0.2', '10.99.0.33')"; }
+deadline=$((SECONDS + 120))
+until [ "$(all_online)" = 3 ]; do
+  [ $SECONDS -lt $deadline ] || fail "$(all_online) of 3 members are ONLINE in the group after 120 s"
+  sleep 0.2
+done
+if [ "$(role)" != PRIMARY ]; then
+  mysql -N -B -e "SELECT group_replication_set_as_primary(@@server_uuid)" >&2 || fail "this node could not become the group's primary"
+fi
+mysql <<SQL || fail "could not create the load's account"
+CREATE DATABASE IF NOT EXISTS sbtest;
+CREATE USER IF NOT EXISTS 'meshbench'@'10.99.0.%' IDENTIFIED BY '$password';
+ALTER USER 'meshbench'@'10.99.0.%' IDENTIFIED BY '$password';
+GRANT ALL ON sbtest.* TO 'meshbench'@'10.99.0.%';
+GRANT PROCESS, RELOAD, REPLICATION CLIENT ON *.* TO 'meshbench'@'10.99.0.%';
+GRANT SELECT ON performance_schema.* TO 'meshbench'@'10.99.0.%';
+SQL
+printf '{"version":"%s","clusterUuid":"%s","size":%s}\n' "$(sql 'SELECT VERSION()')" "$(sql 'SELECT @@group_replication_group_name')" "$(online)"
