@@ -69,6 +69,7 @@ async function look(nodes: Node[], connections: Connection[], urns: string[], co
   );
   const looking = new Look(found, {
     galera: engineKey(config.database) === "mariadb/galera",
+    group: engineKey(config.database) === "mysql/group",
     serverUnits: engineOf(config.database).host.units,
     mesh: { port, mtu: mtu === "auto" ? undefined : mtu },
     routes: routesOf(config),

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { mtuScript, narrowest, pathScript } from "../mesh/path-mtu.ts";
 import { ClusterRepair } from "./cluster-repair.ts";
+import { bringGroupBack } from "./group-repair.ts";
 import { Hurt, type LookedAt, type LookOptions, PATIENCE, type Ran } from "./looked-at.ts";
 import { tryRoutes } from "./ports.ts";
 import { type MeshState, type NodeState, parseProbe, probeScript } from "./probe.ts";
@@ -30,11 +31,13 @@ export class Look {
     states = await this.#mesh(states);
     await this.#narrow(states);
     await this.#units(states);
-    if (this.#options.galera)
-      await new ClusterRepair(this.#nodes, this.#options, {
-        probe: (nodes) => this.#probe(nodes),
-        repair: (name, what, script) => this.#repair(name, what, script),
-      }).bringBack(states);
+    const on = {
+      probe: (nodes: LookedAt[]) => this.#probe(nodes),
+      repair: (name: string, what: string, script: string) => this.#repair(name, what, script),
+    };
+    if (this.#options.galera) await new ClusterRepair(this.#nodes, this.#options, on).bringBack(states);
+    // What was stopped has been started meanwhile.
+    if (this.#options.group) await bringGroupBack(this.#nodes, this.#options, on, await this.#probe(this.#nodes));
     await tryRoutes(this.#nodes, states, this.#options.routes);
   }
 
@@ -48,8 +51,9 @@ export class Look {
 
   async #ask(node: LookedAt): Promise<NodeState> {
     const peers = this.#nodes.filter((n) => n !== node);
-    const { galera, serverUnits } = this.#options;
-    const script = probeScript(peers, node.roles.includes("database") ? { galera, units: serverUnits } : undefined);
+    const { galera, group = false, serverUnits } = this.#options;
+    const database = { galera, group, units: serverUnits };
+    const script = probeScript(peers, node.roles.includes("database") ? database : undefined);
     let ran: Ran;
     try {
       ran = await node.run(script);

@@ -33,6 +33,8 @@ export interface Route {
 
 export interface LookOptions {
   galera: boolean;
+  /** MySQL Group Replication. */
+  group?: boolean;
   /** Units of a database that is a server alone. */
   serverUnits: readonly string[];
   /** As configured: a node that has others gets them by the steps to come. mtu undefined: found out by the nodes. */

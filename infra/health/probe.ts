@@ -1,5 +1,7 @@
 /** What a node is asked at the beginning of each `up`, and what its answer says. Pure. */
 import { CONF_PATH } from "../databases/galera-scripts.ts";
+import { GROUP_PROBE } from "../databases/mysql/group-health.ts";
+import { type GroupState, parseGroup } from "./group.ts";
 
 /** Another node, and whether it carries the mesh's packets of the configured size. */
 export interface PeerState {
@@ -46,6 +48,8 @@ export interface NodeState {
   stopped: string[];
   /** Galera nodes only; undefined where the server is not configured yet. */
   server: ServerState | undefined;
+  /** Members of a MySQL group only; undefined where the server is not configured yet. */
+  group?: GroupState | undefined;
 }
 
 /** Units that run on whichever node has been given them; mariadb itself only where it is a server alone. */
@@ -59,7 +63,7 @@ const UNITS = ["haproxy.service", "meshbench-maxscale.service", "meshbench-count
  */
 export function probeScript(
   peers: { name: string; meshAddress: string }[],
-  database: { galera: boolean; units: readonly string[] } | undefined,
+  database: { galera: boolean; group?: boolean; units: readonly string[] } | undefined,
 ): string {
   const units = [...UNITS, ...(database === undefined || database.galera ? [] : database.units)];
   return `conf=/etc/wireguard/wg0.conf
@@ -83,7 +87,7 @@ fi
 for unit in ${units.join(" ")}; do
   if systemctl is-enabled --quiet "$unit" 2>/dev/null && ! systemctl is-active --quiet "$unit"; then echo "stopped $unit"; fi
 done
-${database?.galera ? SERVER : ""}
+${database?.galera ? SERVER : database?.group ? GROUP_PROBE : ""}
 wait`;
 }
 
@@ -99,7 +103,13 @@ fi`;
 const NO_UUID = /^[0-]*$/;
 
 export function parseProbe(text: string): NodeState {
-  const state: NodeState = { mesh: { state: "absent", port: 0, mtu: 0, peers: [] }, stopped: [], server: undefined };
+  const group = parseGroup(text);
+  const state: NodeState = {
+    mesh: { state: "absent", port: 0, mtu: 0, peers: [] },
+    stopped: [],
+    server: undefined,
+    ...(group === undefined ? {} : { group }),
+  };
   const status: Record<string, string> = {};
   let me = "";
   const members: string[] = [];

@@ -29,6 +29,7 @@ import {
 import { mysqlConf } from "../../infra/databases/mysql/conf.ts";
 import { GROUP_CHECK } from "../../infra/databases/mysql/group-check.ts";
 import { groupConf, groupName, seedOf } from "../../infra/databases/mysql/group-conf.ts";
+import { FOUND_AGAIN, LEAVE_BLOCKED, REJOIN } from "../../infra/databases/mysql/group-health.ts";
 import {
   groupReadyScript,
   enterScript as mysqlEnterScript,
@@ -220,6 +221,10 @@ export const SCRIPTS: Record<string, string> = {
   "mesh-path.sh": pathScript(PEERS, 1420),
   "look.sh": probeScript(PEERS, { galera: true, units: ["mariadb"] }),
   "look-standalone.sh": probeScript(PEERS, { galera: false, units: ["mariadb"] }),
+  "look-group.sh": probeScript(PEERS, { galera: false, group: true, units: ["mysql"] }),
+  "repair-group-found.sh": FOUND_AGAIN,
+  "repair-group-leave.sh": LEAVE_BLOCKED,
+  "repair-group-rejoin.sh": REJOIN,
   "repair-mesh.sh": MESH_UP,
   "repair-unit.sh": unitUp("haproxy.service"),
   "repair-server-down.sh": SERVER_DOWN,

@@ -64,7 +64,7 @@ export interface GroupMember {
 }
 
 /** Waits until this server is ONLINE; a member that is left out of its group is told to join it again. */
-const waitOnline = (timeoutSeconds: number): string => `deadline=$((SECONDS + ${timeoutSeconds})); tried=$SECONDS
+export const waitOnline = (timeoutSeconds: number): string => `deadline=$((SECONDS + ${timeoutSeconds})); tried=$SECONDS
 until [ "$(member)" = ONLINE ]; do
   if systemctl is-failed --quiet mysql; then fail "mysql stopped while it was joining the group"; fi
   [ $SECONDS -lt $deadline ] || fail "not ONLINE in the group within ${timeoutSeconds} s, but '$(member)'"

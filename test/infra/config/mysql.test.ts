@@ -1,8 +1,9 @@
 /** What is said about MySQL before anything is created. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type GroupConfig, groupName, groupSettings } from "../../../infra/databases/mysql/group-conf.ts";
 import { componentOf } from "../../../infra/databases/mysql/install.ts";
-import { configOf, problemsOf } from "./config.ts";
+import { configOf, problemsOf, warningsOf } from "./config.ts";
 
 const local = (nodes: number) => ({ name: "here", kind: "local", nodes });
 const host = { name: "there", kind: "ssh", nodes: 1, scanHostKeys: true, hosts: [{ address: "192.0.2.7" }] };
@@ -45,4 +46,70 @@ test("each version's component of the vendor's repository", () => {
     "mysql-innovation",
     "mysql-9.7-lts",
   ]);
+});
+
+test("a group's options: names and bounds, the topology's own, at most nine members, an even number", () => {
+  const asked = (options: object, nodes = 3): string[] =>
+    problemsOf({ sites: [local(nodes)], database: { engine: "mysql", replication: "group", options } });
+  assert.deepEqual(
+    asked({
+      group_replication_consistency: "AFTER",
+      group_replication_paxos_single_leader: true,
+      group_replication_member_expel_timeout: 0,
+      group_replication_autorejoin_tries: 2016,
+      group_replication_flow_control_mode: "disabled",
+    }),
+    [],
+  );
+  assert.deepEqual(asked({ group_replication_member_expel_timeout: 3601 }), [
+    "meshbench:database.options.group_replication_member_expel_timeout: 3601; expected a whole number from 0 to 3600",
+  ]);
+  assert.deepEqual(asked({ group_replication_consistency: "STRONG" }), [
+    "meshbench:database.options.group_replication_consistency: STRONG; expected one of EVENTUAL, BEFORE_ON_PRIMARY_FAILOVER, BEFORE, AFTER, BEFORE_AND_AFTER",
+  ]);
+  assert.match(
+    asked({ group_replication_group_name: "x" }).join(),
+    /group_name: x; expected no such key: the topology/,
+  );
+  assert.match(
+    asked({ "gcs.fc_limit": 1 }).join(),
+    /options\.gcs\.fc_limit: unknown option of Group Replication; expected/,
+  );
+  assert.match(asked({}, 10).join(), /"group" with 10 database nodes .*; expected at most 9/);
+  const even = { sites: [local(4)], database: { engine: "mysql", replication: "group" } };
+  assert.match(warningsOf(even).join(), /4 database nodes: an even number/);
+});
+
+test("MaxScale does not stand before a group; options belong to designs that have some", () => {
+  const group = { engine: "mysql", replication: "group" };
+  assert.match(
+    problemsOf({ sites: [local(3)], database: group, proxy: { kind: "maxscale" } }).join(),
+    /"maxscale"; expected "haproxy" or "none" before MySQL Group Replication/,
+  );
+  assert.match(
+    problemsOf({ sites: [local(1)], database: { engine: "mysql", primaries: "multi" } }).join(),
+    /database\.primaries: given for mysql with replication none; expected with mysql with replication group only/,
+  );
+});
+
+test("a named set is what was published, and gives way to what is given beside it", () => {
+  const { database } = configOf({
+    sites: [local(3)],
+    database: {
+      engine: "mysql",
+      replication: "group",
+      tuning: "published-003",
+      variables: { replica_parallel_workers: 8 },
+    },
+  });
+  assert.deepEqual(groupSettings(database as GroupConfig), {
+    options: { group_replication_flow_control_mode: "DISABLED" },
+    variables: { replica_parallel_workers: "8" },
+  });
+});
+
+test("a group's name is a UUID that belongs to the stack", () => {
+  assert.match(groupName("0123456789ab"), /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-9[0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(groupName("0123456789ab"), groupName("0123456789ab"));
+  assert.notEqual(groupName("0123456789ab"), groupName("0123456789ac"));
 });
