@@ -157,6 +157,7 @@ test("the studies that come along can be planned at their quick scale", () => {
     ["galera-distance", 4],
     ["storage", 2],
     ["tuning", 2],
+    ["group-vs-galera", 2],
   ] as const) {
     const study = parseStudy(readFileSync(join(checkout, "studies", `${name}.yaml`), "utf8"), name);
     const planned = cellsOf(study, "quick", none);
