@@ -32,6 +32,23 @@ export const mariadbGalera = z.strictObject({
   tuning: z.enum(["none", "galera-wan"]).default("none"),
 });
 
+/** A primary, the first database node until another one is promoted, and replicas that follow by GTID. */
+export const mariadbAsync = z.strictObject({ ...mariadb, replication: z.literal("async") });
+
+/** The same, but a commit waits until one replica has it. */
+export const mariadbSemiSync = z.strictObject({
+  ...mariadb,
+  replication: z.literal("semi-sync"),
+  semiSync: z
+    .strictObject({
+      /** AFTER_SYNC: before other sessions see the transaction; AFTER_COMMIT, the server's default: after. */
+      waitPoint: z.enum(["AFTER_SYNC", "AFTER_COMMIT"]).default("AFTER_SYNC"),
+      /** After which a commit goes on without an acknowledgement, and those after it too until a replica has caught up. */
+      timeoutMs: z.number().int().min(1).max(4_294_967_295).default(10_000),
+    })
+    .prefault({}),
+});
+
 const mysql = {
   engine: z.literal("mysql"),
   /** debian: what Debian's unstable suite has now, for local nodes; or an exact version of the vendor's repository. */
@@ -64,7 +81,7 @@ export const postgresqlNone = z.strictObject({
   variables,
 });
 
-const mariadbSchema = z.discriminatedUnion("replication", [mariadbNone, mariadbGalera]);
+const mariadbSchema = z.discriminatedUnion("replication", [mariadbNone, mariadbGalera, mariadbAsync, mariadbSemiSync]);
 const mysqlSchema = z.discriminatedUnion("replication", [mysqlNone, mysqlGroup]);
 const postgresqlSchema = z.discriminatedUnion("replication", [postgresqlNone]);
 export const databaseSchema = z.discriminatedUnion("engine", [mariadbSchema, mysqlSchema, postgresqlSchema]);

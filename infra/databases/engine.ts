@@ -45,6 +45,11 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   readonly inService: string | null;
   /** What is otherwise with this configuration. */
   by?(database: D): Partial<Pick<Engine<D>, "title" | "roleOf" | "roles" | "commit">>;
+  /**
+   * A script that brings a standing node back into the role that it had, a line for what it did; its failure is one
+   * sentence. Null: nothing beside the units has to run.
+   */
+  readonly standing?: string;
   /** What the result and the run key carry of the settings. */
   settings(database: D): Record<string, string>;
   /** Sentences in the project's form, before anything is created. */

@@ -34,8 +34,9 @@ export function providerOptions(options: Record<string, string>, segment: number
     .join("; ");
 }
 
-export function serverConf(node: ServerConf, database: MariaDbConfig): string {
-  const settings: [string, string][] = [
+/** What a server has on every design. */
+export function baseSettings(node: Pick<ServerConf, "meshAddress" | "maxConnections">): [string, string][] {
+  return [
     // Debian's own file binds to loopback; the mesh is the only other place that may reach the server.
     ["bind_address", node.meshAddress],
     ["port", "3306"],
@@ -47,6 +48,10 @@ export function serverConf(node: ServerConf, database: MariaDbConfig): string {
     ["default_storage_engine", "InnoDB"],
     ["innodb_autoinc_lock_mode", "2"],
   ];
+}
+
+export function serverConf(node: ServerConf, database: MariaDbConfig): string {
+  const settings = baseSettings(node);
   if (database.replication === "galera") {
     settings.push(
       ["wsrep_on", "ON"],
@@ -69,7 +74,12 @@ export function serverConf(node: ServerConf, database: MariaDbConfig): string {
     );
     settings.push(["wsrep_provider_options", `"${options}"`]);
   }
-  const given = Object.entries(database.variables);
+  return optionFile(settings, database.variables);
+}
+
+/** @param variables win over settings of the same name */
+export function optionFile(settings: [string, string][], variables: Record<string, string>): string {
+  const given = Object.entries(variables);
   const names = new Set(given.map(([k]) => k));
   return [
     "[mysqld]",

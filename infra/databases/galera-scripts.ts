@@ -5,7 +5,7 @@ import { AFTER_MESH, LAST_WORDS, writeFile } from "../scripts.ts";
 export const CONF_PATH = "/etc/mysql/mariadb.conf.d/99-meshbench.cnf";
 
 /** A status variable's value; empty while the server does not answer. */
-const STATUS = `status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
+export const STATUS = `status() { mariadb --connect-timeout=2 -N -B -e "SHOW GLOBAL STATUS LIKE '$1'" 2>/dev/null | cut -f2 || true; }
 ${LAST_WORDS}
 answers() { mariadb --connect-timeout=2 -N -B -e "SELECT 1" >/dev/null 2>&1; }
 # The sentence first, with the server's own reason: it is what a summary shows.

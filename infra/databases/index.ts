@@ -4,12 +4,15 @@ import type { Engine } from "./engine.ts";
 import { mariadbGalera } from "./mariadb-galera.ts";
 import { mariadbNone } from "./mariadb-none.ts";
 import { mysqlGroup } from "./mysql/group.ts";
+import { mariadbAsync, mariadbSemiSync } from "./mariadb-replication.ts";
 import { mysqlNone } from "./mysql/none.ts";
 import { postgresqlNone } from "./postgresql-none.ts";
 
 export const ENGINES: { readonly [K in EngineKey]: Engine<DatabaseOf<K>> } = {
   "mariadb/none": mariadbNone,
   "mariadb/galera": mariadbGalera,
+  "mariadb/async": mariadbAsync,
+  "mariadb/semi-sync": mariadbSemiSync,
   "mysql/none": mysqlNone,
   "mysql/group": mysqlGroup,
   "postgresql/none": postgresqlNone,

@@ -71,6 +71,7 @@ async function look(nodes: Node[], connections: Connection[], urns: string[], co
     galera: engineKey(config.database) === "mariadb/galera",
     group: engineKey(config.database) === "mysql/group",
     serverUnits: engineOf(config.database).host.units,
+    standing: engineOf(config.database).standing,
     mesh: { port, mtu: mtu === "auto" ? undefined : mtu },
     routes: routesOf(config),
     bootstrapFrom: process.env["MESHBENCH_BOOTSTRAP_FROM"] || undefined,

@@ -31,6 +31,7 @@ export class Look {
     states = await this.#mesh(states);
     await this.#narrow(states);
     await this.#units(states);
+    await this.#standing();
     const on = {
       probe: (nodes: LookedAt[]) => this.#probe(nodes),
       repair: (name: string, what: string, script: string) => this.#repair(name, what, script),
@@ -148,6 +149,18 @@ export class Look {
         this.#options.say(`${name}: ${unit} was stopped, starting it`);
         await this.#repair(name, `starting ${unit}`, unitUp(unit));
       }
+  }
+
+  /** The primary first: replicas can follow it again then. */
+  async #standing(): Promise<void> {
+    const { standing } = this.#options;
+    if (standing === undefined) return;
+    for (const { name, roles } of this.#nodes) {
+      if (!roles.includes("database")) continue;
+      const ran = await this.#node(name).run(standing);
+      if (ran.code !== 0) throw new Hurt(firstLine(ran.stderr) || `${name}: its role could not be looked at`);
+      for (const line of ran.stdout.split("\n")) if (line !== "") this.#options.say(line);
+    }
   }
 }
 

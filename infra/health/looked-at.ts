@@ -37,6 +37,8 @@ export interface LookOptions {
   group?: boolean;
   /** Units of a database that is a server alone. */
   serverUnits: readonly string[];
+  /** Brings a database node back into its role (`standing` of the engine). */
+  standing?: string | undefined;
   /** As configured: a node that has others gets them by the steps to come. mtu undefined: found out by the nodes. */
   mesh: { port: number; mtu: number | undefined };
   /** Ports through which the load passes. */

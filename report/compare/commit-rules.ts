@@ -19,4 +19,11 @@ export const COMMIT_RULES: Record<CommitRule, Rule> = {
       "a commit is delivered in total order, so it takes at least one round trip from the writer to the farthest member",
     roundTrip: (others) => Math.max(0, ...others),
   },
+  /** One replica has to have the transaction (mariadb.com/kb, "Semisynchronous Replication"). */
+  "nearest-member": {
+    what: "round trip from the writer to the nearest replica",
+    sentence:
+      "a commit is answered when one replica has acknowledged it, so it takes at least one round trip from the writer to the nearest one",
+    roundTrip: (others) => (others.length === 0 ? 0 : Math.min(...others)),
+  },
 };

@@ -3,9 +3,9 @@ import { z } from "zod";
 
 /**
  * Which round trips between database nodes a commit waits for. none: it is the server's own business; farthest-member:
- * one to the farthest node of the group.
+ * one to the farthest node of the group; nearest-member: one to the nearest node, whose acknowledgement is enough.
  */
-export const commitRule = z.enum(["none", "farthest-member"]);
+export const commitRule = z.enum(["none", "farthest-member", "nearest-member"]);
 export type CommitRule = z.infer<typeof commitRule>;
 
 /** What the infrastructure knows and the driver does not: copied into the result as it is. */
