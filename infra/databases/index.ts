@@ -3,8 +3,8 @@ import { type DatabaseConfig, type DatabaseOf, type EngineKey, engineKey } from 
 import type { Engine } from "./engine.ts";
 import { mariadbGalera } from "./mariadb-galera.ts";
 import { mariadbNone } from "./mariadb-none.ts";
-import { mysqlGroup } from "./mysql/group.ts";
 import { mariadbAsync, mariadbSemiSync } from "./mariadb-replication.ts";
+import { mysqlGroup } from "./mysql/group.ts";
 import { mysqlNone } from "./mysql/none.ts";
 import { postgresqlNone } from "./postgresql-none.ts";
 

@@ -29,7 +29,7 @@ for (const [name, text] of Object.entries({ ...SCRIPTS, ...PROGRAMS })) {
     for (const line of text.split("\n").filter((l) => /\$\{?\w*password/.test(l)))
       assert.match(
         line,
-        /^(conf=|\(umask 077; printf|CREATE USER|ALTER USER|ALTER ROLE|CHANGE REPLICATION SOURCE)/,
+        /^(conf=|\(umask 077; printf|CREATE USER|ALTER USER|ALTER ROLE|CHANGE MASTER|CHANGE REPLICATION SOURCE)/,
         line,
       );
   });

@@ -26,6 +26,14 @@ import {
   settingsScript,
   standaloneScript,
 } from "../../infra/databases/galera-scripts.ts";
+import {
+  primaryScript,
+  ROLE_CHECK,
+  replicaScript,
+  replicatedConf,
+  replicatedSettingsScript,
+  STANDING,
+} from "../../infra/databases/mariadb-replication-conf.ts";
 import { mysqlConf } from "../../infra/databases/mysql/conf.ts";
 import { GROUP_CHECK } from "../../infra/databases/mysql/group-check.ts";
 import { groupConf, groupName, seedOf } from "../../infra/databases/mysql/group-conf.ts";
@@ -164,6 +172,14 @@ export const FILES: Record<string, string> = {
       variables: { max_connections: "500", innodb_buffer_pool_size: "1G" },
     },
   ),
+  "mariadb-async.cnf": replicatedConf(
+    { meshAddress: "10.99.0.33", maxConnections: 151 },
+    { ...ALONE, replication: "async" },
+  ),
+  "mariadb-semi-sync.cnf": replicatedConf(
+    { meshAddress: "10.99.0.1", maxConnections: 151 },
+    { ...ALONE, replication: "semi-sync", semiSync: { waitPoint: "AFTER_SYNC", timeoutMs: 10_000 } },
+  ),
   "standalone.cnf": serverConf({ ...SERVER, members: [] }, ALONE),
   "mysql.cnf": MYSQL_CONF,
   "mysql-group.cnf": groupConf(MYSQL_MEMBER, MYSQL_GROUP),
@@ -264,6 +280,11 @@ export const SCRIPTS: Record<string, string> = {
   "postgresql-configure.sh": pgConfigureScript(POSTGRES_CONF, POSTGRES_ACCESS),
   "postgresql-server.sh": pgServerScript("abcdef0123456789", "10.99.0.1", 120),
   "postgresql-ready.sh": pgReadyScript(POSTGRES_ACCESS),
+  "mariadb-primary.sh": primaryScript("10.99.0.%", 120),
+  "mariadb-replica.sh": replicaScript("10.99.0.1", 120),
+  "mariadb-replicated-settings.sh": replicatedSettingsScript("abcdef0123456789", 120),
+  "mariadb-standing.sh": STANDING,
+  "mariadb-check.sh": checkScript("10.99.0.1", ROLE_CHECK),
   "haproxy-check.sh": checkScript("10.99.0.1", GALERA_CHECK),
   "haproxy.sh": haproxyScript(
     haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true }),

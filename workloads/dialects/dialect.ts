@@ -73,6 +73,12 @@ export interface Dialect {
   primaryKeyName(table: string): string;
   /** After the rows: sequences, statistics. */
   finishTable(session: Session, table: Table, timeoutMs: number): Promise<void>;
+  /** Where roles are asked for: how far the primary is, and a wait until another node has applied all up to there. */
+  readonly position?: {
+    /** Undefined: this server has no such position. */
+    of(primary: Session): Promise<string | undefined>;
+    reached(node: Session, position: string): Promise<void>;
+  };
   /** From here on the session's reads wait until all that was committed before is applied on its node. */
   waitForReplication(session: Session): Promise<void>;
   /** What the session's node has still to apply of what others have committed. */

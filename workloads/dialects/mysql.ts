@@ -46,6 +46,14 @@ export const mysql: Dialect = {
     if (rows[0]?.["Value"] === "ON") await session.query("SET SESSION wsrep_sync_wait = 1", 30_000);
   },
   outstanding: outstandingMysql,
+  position: {
+    // MariaDB's.
+    of: async (primary) =>
+      (await primary.query("SHOW GLOBAL VARIABLES LIKE 'gtid_binlog_pos'", ASK_MS))[0]?.["Value"] as string | undefined,
+    async reached(node, position) {
+      await node.query(`SELECT MASTER_GTID_WAIT('${position}', 60)`, 70_000);
+    },
+  },
   // A CRC over the rows.
   checksum: async (session, { name }, timeoutMs) =>
     String((await session.query(`CHECKSUM TABLE ${name}`, timeoutMs))[0]?.["Checksum"] ?? ""),

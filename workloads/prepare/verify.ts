@@ -60,7 +60,9 @@ export async function verify(
       const counted = new Map(tables.map(({ table, rows }) => [table, rows]));
       problems.push(...(await data.dataset.check(data.context, (sql) => session.query(sql, SCAN_TIMEOUT_MS), counted)));
     }
-    const checksums = consistency ? await compareNodes(spec, present, problems, onProgress, signal) : undefined;
+    const checksums = consistency
+      ? await compareNodes(spec, session, present, problems, onProgress, signal)
+      : undefined;
     return {
       ok: problems.length === 0,
       tables,
@@ -146,12 +148,14 @@ async function lookAtTables(
 /** By node, by table. A node that can't be asked is a problem too: nothing was compared there. */
 async function compareNodes(
   spec: RunSpec,
+  writer: Session,
   tables: readonly Table[],
   problems: string[],
   onProgress: VerifyOptions["onProgress"],
   signal: AbortSignal,
 ): Promise<Record<string, Record<string, string>>> {
   const dialect = dialectOf(spec.target);
+  const position = spec.target.roles === undefined ? undefined : await dialect.position?.of(writer);
   const checksums: Record<string, Record<string, string>> = {};
   await Promise.all(
     spec.observe.map(async (node) => {
@@ -161,6 +165,7 @@ async function compareNodes(
       try {
         session = await openSession(spec.target, node);
         await dialect.waitForReplication(session);
+        if (position !== undefined) await dialect.position?.reached(session, position);
         // The wait happens before a read.
         await session.query("SELECT 1", 60_000);
         const sums: Record<string, string> = {};
