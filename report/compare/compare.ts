@@ -169,8 +169,8 @@ function penaltyOf(
 ): Penalty | null {
   const near = farthestRtt(baseline);
   const far = farthestRtt(subject);
-  // Below a tenth of a millisecond the quotient is noise divided by nearly nothing.
-  if (near === null || far === null || Math.abs(far - near) < 0.1) return null;
+  // Below a millisecond the quotient is noise divided by nearly nothing.
+  if (near === null || far === null || Math.abs(far - near) < 1) return null;
   const [from, to] = [meanLatency(base), meanLatency(point)];
   if (!from || !to) return null;
   const difference = far - near;
