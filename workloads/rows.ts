@@ -27,10 +27,7 @@ export function rowsOf(
     write(buffer, format, first, last, random) {
       let at = 0;
       for (let n = first; n <= last; n++) {
-        const text = line(values(n, random), format);
-        const { read, written } = encoder.encodeInto(text, buffer.subarray(at));
-        if (read < text.length) throw new RangeError(`row ${n}: more than ${bytes} bytes`);
-        at += written;
+        at += put(buffer.subarray(at), line(values(n, random), format), bytes, () => `row ${n}`);
       }
       return at;
     },
@@ -60,10 +57,7 @@ export function rowsOfParents(
       let at = 0;
       for (let parent = first; parent <= last; parent++) {
         for (let n = 1; n <= of(parent); n++) {
-          const text = line(values(parent, n, random), format);
-          const { read, written } = encoder.encodeInto(text, buffer.subarray(at));
-          if (read < text.length) throw new RangeError(`row ${n} of ${parent}: more than ${bytes} bytes`);
-          at += written;
+          at += put(buffer.subarray(at), line(values(parent, n, random), format), bytes, () => `row ${n} of ${parent}`);
         }
       }
       return at;
@@ -92,6 +86,13 @@ export function rowCount({ count, each }: Rows, first = 1, last = count): number
   let rows = 0;
   for (let n = first; n <= last; n++) rows += each.of(n);
   return rows;
+}
+
+/** @returns bytes written @throws RangeError, where the text is longer than was said */
+function put(into: Uint8Array, text: string, bytes: number, which: () => string): number {
+  const { read, written } = encoder.encodeInto(text, into);
+  if (read < text.length) throw new RangeError(`${which()}: more than ${bytes} bytes`);
+  return written;
 }
 
 function line(cells: readonly Cell[], format: RowFormat): string {

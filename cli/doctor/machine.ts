@@ -1,5 +1,4 @@
 /** What this machine has for any stack, and what it has for local nodes. Makes and installs nothing. */
-
 import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";

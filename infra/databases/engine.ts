@@ -47,7 +47,7 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   by?(database: D): Partial<Pick<Engine<D>, "title" | "roleOf" | "roles" | "commit">>;
   /**
    * A script that brings a standing node back into the role that it had, a line for what it did; its failure is one
-   * sentence. Null: nothing beside the units has to run.
+   * sentence. Absent: nothing beside the units has to run.
    */
   readonly standing?: string;
   /** What the result and the run key carry of the settings. */
@@ -90,7 +90,12 @@ export type CreateDatabase<D extends DatabaseConfig> = (
     database: D;
     config: Config;
     /** "project-stack": what a cluster is called. */
-    owner: { project: string; stack: string /** Kept in the stack's state. */; id: pulumi.Output<string> };
+    owner: {
+      project: string;
+      stack: string;
+      /** Kept in the stack's state. */
+      id: pulumi.Output<string>;
+    };
     after: pulumi.Resource[];
   },
   opts?: pulumi.ComponentResourceOptions,

@@ -1,14 +1,12 @@
 /**
  * MariaDB Galera on the database nodes: configure all, found on the first, join the others, then settings one by one.
  */
-import { createHash } from "node:crypto";
-import * as pulumi from "@pulumi/pulumi";
-import { CONNECTION_HEADROOM, maxThreads } from "../config/counts.ts";
+import type * as pulumi from "@pulumi/pulumi";
 import type { DatabaseOf } from "../config/engines.ts";
 import type { Config } from "../config/schema.ts";
-import { password } from "../identity/identity.ts";
 import { type Node, onNode } from "../node.ts";
-import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts } from "./database.ts";
+import { DatabaseComponent } from "./component.ts";
+import { DATABASE_NAME, DATABASE_USER, type DatabaseFacts } from "./database.ts";
 import type { CreateDatabase } from "./engine.ts";
 import { clusterName, type MariaDbConfig, type ServerConf, serverConf } from "./galera-conf.ts";
 import {
@@ -20,22 +18,18 @@ import {
   settingsScript,
   standaloneScript,
 } from "./galera-scripts.ts";
+import { accountNetwork, connectionsOf, fingerprint, MYSQL_CONNECTIONS } from "./values.ts";
 
 /** Seconds until a join counts as failed; a state transfer of 12 GB over 100 Mbit/s takes 17 minutes. */
 const JOIN_TIMEOUT = 1800;
 /** A node that has only to be let in, by a group that is there. */
 const ENTER_TIMEOUT = 300;
 const START_TIMEOUT = 120;
-/** MariaDB's own default, below which nothing is gained. */
-const MIN_CONNECTIONS = 151;
 
 export const createMariaDb: CreateDatabase<MariaDbConfig> = (args, opts) => new MariaDb(args, opts);
 
 /** One server, or a Galera cluster. */
-export class MariaDb extends pulumi.ComponentResource implements Database {
-  readonly engine: string;
-  readonly endpoints: Database["endpoints"];
-  readonly credentials: Database["credentials"];
+export class MariaDb extends DatabaseComponent {
   readonly ready: pulumi.Output<DatabaseFacts>;
   readonly dependencies: pulumi.Resource[];
 
@@ -43,12 +37,9 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
     { nodes, endpoints, database, config, owner, after }: Parameters<CreateDatabase<MariaDbConfig>>[0],
     opts?: pulumi.ComponentResourceOptions,
   ) {
-    super("meshbench:databases:MariaDb", "database", {}, opts);
+    super("MariaDb", { database, endpoints }, opts);
     const galera = database.replication === "galera";
     const sstMethod = galera ? database.sstMethod : undefined;
-    this.engine = database.engine;
-    this.endpoints = endpoints;
-    this.credentials = { user: DATABASE_USER, password: password("database-password", { parent: this }) };
 
     const confs = nodes.map((node) => confOf(node, nodes, config, clusterName(owner.project, owner.stack)));
     const configured = nodes.map((node, i) =>
@@ -63,22 +54,18 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
     );
     const running = galera
       ? this.cluster(nodes, confs, database, configured)
-      : [this.standalone(nodes[0]!, fingerprint(confs[0]!, database), configured)];
-    const ready = onNode(
-      "database-ready",
+      : [this.standalone(nodes[0]!, settingsOf(confs[0]!, database), configured)];
+    const ready = this.readyStep(
       nodes[0]!,
-      {
-        script: readyScript({
-          size: nodes.length,
-          user: DATABASE_USER,
-          database: DATABASE_NAME,
-          network: config.mesh.network.replace(/\.0\/24$/, ".%"),
-          galera,
-          timeoutSeconds: START_TIMEOUT,
-        }),
-        stdin: pulumi.interpolate`${this.credentials.password}\n`,
-      },
-      { parent: this, dependsOn: running },
+      readyScript({
+        size: nodes.length,
+        user: DATABASE_USER,
+        database: DATABASE_NAME,
+        network: accountNetwork(config),
+        galera,
+        timeoutSeconds: START_TIMEOUT,
+      }),
+      running,
     );
     this.ready = ready.stdout.apply((text) => parseFacts(text));
     this.dependencies = [ready];
@@ -144,7 +131,7 @@ export class MariaDb extends pulumi.ComponentResource implements Database {
           `${node.name}-settings`,
           node,
           {
-            script: settingsScript(fingerprint(confs[i]!, database), JOIN_TIMEOUT),
+            script: settingsScript(settingsOf(confs[i]!, database), JOIN_TIMEOUT),
             timeoutSeconds: 2 * JOIN_TIMEOUT,
           },
           { parent: this, dependsOn: i === 0 ? [...settled] : [...settled.slice(-1)] },
@@ -162,17 +149,13 @@ function confOf(node: Node, nodes: Node[], config: Config, clusterName: string):
     clusterName,
     segment: node.segment,
     members: nodes.map((n) => n.meshAddress),
-    maxConnections: Math.max(MIN_CONNECTIONS, maxThreads(config) + CONNECTION_HEADROOM),
+    maxConnections: connectionsOf(config, MYSQL_CONNECTIONS),
   };
 }
 
 /** Of everything that a running server would have to be restarted for: the list of members is not part of it. */
-function fingerprint(conf: ServerConf, database: MariaDbConfig): string {
-  return createHash("sha256")
-    .update(serverConf({ ...conf, members: [] }, database))
-    .digest("hex")
-    .slice(0, 16);
-}
+const settingsOf = (conf: ServerConf, database: MariaDbConfig): string =>
+  fingerprint(serverConf({ ...conf, members: [] }, database));
 
 function parseFacts(text: string): DatabaseFacts {
   const facts = JSON.parse(text) as Required<DatabaseFacts>;

@@ -1,13 +1,12 @@
 /** A MariaDB primary and its replicas: configure all, the primary, the replicas beside each other, then settings. */
 import * as pulumi from "@pulumi/pulumi";
-import { CONNECTION_HEADROOM, maxThreads } from "../config/counts.ts";
 import { password } from "../identity/identity.ts";
 import { type Node, onNode } from "../node.ts";
-import { DATABASE_NAME, DATABASE_USER, type Database, type DatabaseFacts } from "./database.ts";
+import { DatabaseComponent } from "./component.ts";
+import { DATABASE_NAME, DATABASE_USER, type DatabaseFacts } from "./database.ts";
 import type { CreateDatabase } from "./engine.ts";
 import { configureScript, readyScript } from "./galera-scripts.ts";
 import {
-  fingerprint,
   ON_PRIMARY,
   primaryScript,
   type ReplicatedConfig,
@@ -15,32 +14,25 @@ import {
   replicatedConf,
   replicatedSettingsScript,
 } from "./mariadb-replication-conf.ts";
+import { accountNetwork, connectionsOf, fingerprint, MYSQL_CONNECTIONS } from "./values.ts";
 
 const START_TIMEOUT = 120;
 /** A replica that was added late applies all that the primary has ever written. */
 const CATCH_UP_TIMEOUT = 1800;
-/** MariaDB's own default, below which nothing is gained. */
-const MIN_CONNECTIONS = 151;
 
 type Args = Parameters<CreateDatabase<ReplicatedConfig>>[0];
 
 export const createReplicated: CreateDatabase<ReplicatedConfig> = (args, opts) => new ReplicatedMariaDb(args, opts);
 
-export class ReplicatedMariaDb extends pulumi.ComponentResource implements Database {
-  readonly engine: string;
-  readonly endpoints: Database["endpoints"];
-  readonly credentials: Database["credentials"];
+export class ReplicatedMariaDb extends DatabaseComponent {
   readonly ready: pulumi.Output<DatabaseFacts>;
   readonly dependencies: pulumi.Resource[];
 
   constructor({ nodes, endpoints, database, config, after }: Args, opts?: pulumi.ComponentResourceOptions) {
-    super("meshbench:databases:ReplicatedMariaDb", "database", {}, opts);
-    this.engine = database.engine;
-    this.endpoints = endpoints;
-    this.credentials = { user: DATABASE_USER, password: password("database-password", { parent: this }) };
+    super("ReplicatedMariaDb", { database, endpoints }, opts);
     const replication = password("replication-password", { parent: this });
-    const network = config.mesh.network.replace(/\.0\/24$/, ".%");
-    const maxConnections = Math.max(MIN_CONNECTIONS, maxThreads(config) + CONNECTION_HEADROOM);
+    const network = accountNetwork(config);
+    const maxConnections = connectionsOf(config, MYSQL_CONNECTIONS);
     const confs = new Map(
       nodes.map((node) => [node, replicatedConf({ meshAddress: node.meshAddress, maxConnections }, database)]),
     );
@@ -77,21 +69,17 @@ export class ReplicatedMariaDb extends pulumi.ComponentResource implements Datab
           before,
         ),
       ];
-    const ready = onNode(
-      "database-ready",
+    const ready = this.readyStep(
       primary,
-      {
-        script: `${ON_PRIMARY}\n${readyScript({
-          size: nodes.length,
-          user: DATABASE_USER,
-          database: DATABASE_NAME,
-          network,
-          galera: false,
-          timeoutSeconds: START_TIMEOUT,
-        })}`,
-        stdin: pulumi.interpolate`${this.credentials.password}\n`,
-      },
-      { parent: this, dependsOn: before },
+      `${ON_PRIMARY}\n${readyScript({
+        size: nodes.length,
+        user: DATABASE_USER,
+        database: DATABASE_NAME,
+        network,
+        galera: false,
+        timeoutSeconds: START_TIMEOUT,
+      })}`,
+      before,
     );
     this.ready = ready.stdout.apply((text) => ({
       version: (JSON.parse(text) as DatabaseFacts).version,

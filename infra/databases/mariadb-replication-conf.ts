@@ -1,8 +1,9 @@
 /** Configuration and scripts of MariaDB nodes that are a primary and its replicas. Pure. */
-import { createHash } from "node:crypto";
 import type { DatabaseOf } from "../config/engines.ts";
 import { baseSettings, optionFile } from "./galera-conf.ts";
 import { CONF_PATH, STATUS } from "./galera-scripts.ts";
+import { httpCheck } from "./http-check.ts";
+import { serverId } from "./values.ts";
 
 export type ReplicatedConfig = DatabaseOf<"mariadb/async"> | DatabaseOf<"mariadb/semi-sync">;
 
@@ -21,7 +22,7 @@ export function replicatedConf(
 ): string {
   const settings: [string, string][] = [
     ...baseSettings(node),
-    ["server_id", String(serverId(node.meshAddress))],
+    ["server_id", serverId(node.meshAddress)],
     ["report_host", node.meshAddress],
     ["log_bin", "mariadb-bin"],
     ["relay_log", "mariadb-relay"],
@@ -41,11 +42,6 @@ export function replicatedConf(
   }
   return optionFile(settings, database.variables);
 }
-
-/** Distinct in the mesh, which is a /24: the address's last number. */
-const serverId = (address: string): number => Number(address.split(".").at(-1));
-
-export const fingerprint = (conf: string): string => createHash("sha256").update(conf).digest("hex").slice(0, 16);
 
 /** Starts the server by its file where it runs by another one, or not at all; sets what a restart has undone. */
 const byFile = (timeoutSeconds: number): string => `${STATUS}
@@ -175,12 +171,8 @@ exit 1`;
  * 200 for \`/primary\` where the node takes writes, for \`/replica\` where it applies what it receives, and for anything else
  * where it is either. A replica that waits for a primary that is gone still serves reads.
  */
-export const ROLE_CHECK = `#!/bin/bash
-# One request on stdin, one answer on stdout; started by systemd for each connection.
-# The request is read to its end: what is left unread when the connection closes would reset it, and the answer with it.
-IFS= read -r -t 2 request
-while IFS= read -r -t 2 line && [ -n "\${line%$'\\r'}" ]; do :; done
-set -- $request
+export const ROLE_CHECK = httpCheck(
+  `set -- $request
 role=
 case $(mariadb --connect-timeout=2 -N -B -e "SELECT @@global.read_only" 2>/dev/null) in
   0) role=primary ;;
@@ -194,6 +186,6 @@ case \${2:-/} in
   *) wanted=\${role:-either} ;;
 esac
 if [ "$role" = "$wanted" ]; then code="200 OK"; else code="503 Service Unavailable"; fi
-body="\${role:-not in service}"
-printf 'HTTP/1.0 %s\\r\\nContent-Type: text/plain\\r\\nContent-Length: %d\\r\\nConnection: close\\r\\n\\r\\n%s' "$code" "\${#body}" "$body"
-`;
+body="\${role:-not in service}"`,
+  { request: true },
+);

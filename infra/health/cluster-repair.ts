@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { enterScript, memberScript, portsScript } from "../databases/galera-scripts.ts";
 import { isGathering, type Member, needsWeight, type Plan, planCluster } from "./cluster.ts";
-import { Hurt, type LookedAt, type LookOptions, PATIENCE, type Ran } from "./looked-at.ts";
+import { Hurt, type LookedAt, type LookOptions, type OnNodes, PATIENCE, type Ran } from "./looked-at.ts";
 import type { NodeState } from "./probe.ts";
 import { bootstrapScript, POSITION, SERVER_DOWN, SERVER_START, WEIGH_MORE } from "./repair.ts";
 
@@ -10,13 +10,6 @@ const ENTER_SECONDS = 300;
 const MEMBER_SECONDS = 1800;
 /** Rounds of "look, act, look again" after which something comes back as often as it is repaired. */
 const ROUNDS = 5;
-
-/** What the look at all nodes lends. */
-interface OnNodes {
-  probe(nodes: LookedAt[]): Promise<Map<string, NodeState>>;
-  /** Runs a script; its failure is the sentence. */
-  repair(name: string, what: string, script: string): Promise<Ran>;
-}
 
 export class ClusterRepair {
   readonly #nodes: LookedAt[];

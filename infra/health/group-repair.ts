@@ -1,18 +1,11 @@
 /** A hurt MySQL group is brought back: what group.ts has planned, done on the nodes. */
 import { FOUND_AGAIN, LEAVE_BLOCKED, REJOIN } from "../databases/mysql/group-health.ts";
 import { type GroupPlan, planGroup } from "./group.ts";
-import { Hurt, type LookedAt, type LookOptions, type Ran } from "./looked-at.ts";
+import { Hurt, type LookedAt, type LookOptions, type OnNodes } from "./looked-at.ts";
 import type { NodeState } from "./probe.ts";
 
 /** Rounds of "look, act, look again" after which something comes back as often as it is repaired. */
 const ROUNDS = 4;
-
-/** What the look at all nodes lends. */
-interface OnNodes {
-  probe(nodes: LookedAt[]): Promise<Map<string, NodeState>>;
-  /** Runs a script; its failure is the sentence. */
-  repair(name: string, what: string, script: string): Promise<Ran>;
-}
 
 /** @throws Hurt */
 export async function bringGroupBack(

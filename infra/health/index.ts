@@ -67,11 +67,13 @@ async function look(nodes: Node[], connections: Connection[], urns: string[], co
   const found = there.map(({ node, connection, urn }) =>
     reached(node, connection, `if it is lost, \`${command("up")} --replace '${urn}'\` makes it anew`),
   );
+  const key = engineKey(config.database);
+  const { host, standing } = engineOf(config.database);
   const looking = new Look(found, {
-    galera: engineKey(config.database) === "mariadb/galera",
-    group: engineKey(config.database) === "mysql/group",
-    serverUnits: engineOf(config.database).host.units,
-    standing: engineOf(config.database).standing,
+    galera: key === "mariadb/galera",
+    group: key === "mysql/group",
+    serverUnits: host.units,
+    standing,
     mesh: { port, mtu: mtu === "auto" ? undefined : mtu },
     routes: routesOf(config),
     bootstrapFrom: process.env["MESHBENCH_BOOTSTRAP_FROM"] || undefined,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { mtuScript, narrowest, pathScript } from "../mesh/path-mtu.ts";
 import { ClusterRepair } from "./cluster-repair.ts";
 import { bringGroupBack } from "./group-repair.ts";
-import { Hurt, type LookedAt, type LookOptions, PATIENCE, type Ran } from "./looked-at.ts";
+import { Hurt, type LookedAt, type LookOptions, type OnNodes, PATIENCE, type Ran } from "./looked-at.ts";
 import { tryRoutes } from "./ports.ts";
 import { type MeshState, type NodeState, parseProbe, probeScript } from "./probe.ts";
 import { MESH_UP, unitUp } from "./repair.ts";
@@ -32,9 +32,9 @@ export class Look {
     await this.#narrow(states);
     await this.#units(states);
     await this.#standing();
-    const on = {
-      probe: (nodes: LookedAt[]) => this.#probe(nodes),
-      repair: (name: string, what: string, script: string) => this.#repair(name, what, script),
+    const on: OnNodes = {
+      probe: (nodes) => this.#probe(nodes),
+      repair: (name, what, script) => this.#repair(name, what, script),
     };
     if (this.#options.galera) await new ClusterRepair(this.#nodes, this.#options, on).bringBack(states);
     // What was stopped has been started meanwhile.
@@ -151,7 +151,7 @@ export class Look {
       }
   }
 
-  /** The primary first: replicas can follow it again then. */
+  /** One after the other: the first node is the primary until another one is promoted, and replicas can follow it again. */
   async #standing(): Promise<void> {
     const { standing } = this.#options;
     if (standing === undefined) return;

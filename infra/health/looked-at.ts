@@ -1,5 +1,6 @@
 /** What a look knows of a node, and what it may do. */
 import type { Role } from "../topology.ts";
+import type { NodeState } from "./probe.ts";
 
 /** What a script on a node came to. */
 export interface Ran {
@@ -20,6 +21,13 @@ export interface LookedAt {
   bringBack?: (() => Promise<void>) | undefined;
   /** What to do with a node that does not come back. */
   advice: string;
+}
+
+/** What the look at all nodes lends to whoever brings a database back. */
+export interface OnNodes {
+  probe(nodes: LookedAt[]): Promise<Map<string, NodeState>>;
+  /** Runs a script; its failure is the sentence. */
+  repair(name: string, what: string, script: string): Promise<Ran>;
 }
 
 /** What nodes of one role say to nodes of another. */

@@ -5,6 +5,7 @@
 
 import { local } from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
+import { accountNetwork } from "../databases/values.ts";
 import { password } from "../identity/identity.ts";
 import { type Node, onNode } from "../node.ts";
 import { checkout } from "../paths.ts";
@@ -41,7 +42,7 @@ export class MaxScale extends pulumi.ComponentResource implements Proxy {
       "maxscale-accounts",
       databaseNodes[0]!,
       {
-        script: accountsScript(config.mesh.network.replace(/\.0\/24$/, ".%"), proxy.monitor),
+        script: accountsScript(accountNetwork(config), proxy.monitor),
         stdin: passwords,
       },
       { parent: this, dependsOn: database.dependencies },

@@ -16,17 +16,14 @@ const SYSTEM = [
   "iproute2",
 ];
 
+const NETWORK = ["iputils-ping", "iptables", "nftables", "iperf3", "wireguard-tools", "wireguard-go", "curl", "socat"];
+
+/** What a Node.js binary is linked against. */
+const NODE_LIBRARIES = ["libstdc++6", "libatomic1"];
+
 export const PACKAGES = [
   ...SYSTEM,
-  // Networks.
-  "iputils-ping",
-  "iptables",
-  "nftables",
-  "iperf3",
-  "wireguard-tools",
-  "wireguard-go",
-  "curl",
-  "socat",
+  ...NETWORK,
   // Databases, their state transfers and clients.
   "mariadb-server",
   "galera-4",
@@ -51,9 +48,7 @@ export const PACKAGES = [
   "libpam0g",
   "libssl3",
   "libodbcinst2",
-  // What a Node.js binary is linked against.
-  "libstdc++6",
-  "libatomic1",
+  ...NODE_LIBRARIES,
 ];
 
 /** Libraries that Debian 13 calls otherwise: the transition to 64-bit times renamed those that it touched. */
@@ -64,23 +59,7 @@ const IN_DEBIAN_13: Record<string, string> = {
 };
 
 /** The unstable suite is taken for MySQL, which keeps MariaDB out, and for nothing else. */
-const SID_PACKAGES = [
-  ...SYSTEM,
-  "iputils-ping",
-  "iptables",
-  "nftables",
-  "iperf3",
-  "wireguard-tools",
-  "wireguard-go",
-  "curl",
-  "socat",
-  "mysql-server",
-  "zstd",
-  "xz-utils",
-  "haproxy",
-  "libstdc++6",
-  "libatomic1",
-];
+const SID_PACKAGES = [...SYSTEM, ...NETWORK, "mysql-server", "zstd", "xz-utils", "haproxy", ...NODE_LIBRARIES];
 
 export function packagesOf(debian: Debian): string[] {
   if (debian === "sid") return SID_PACKAGES;

@@ -1,5 +1,5 @@
 /** MySQL's configuration file. Pure. */
-import { optionValue } from "../galera-conf.ts";
+import { optionFile } from "../galera-conf.ts";
 
 export interface MysqlConf {
   meshAddress: string;
@@ -22,14 +22,5 @@ export function mysqlConf(node: MysqlConf, more: [string, string][], variables: 
     ["local_infile", "ON"],
     ...more,
   ];
-  const given = Object.entries(variables);
-  const names = new Set(given.map(([name]) => name));
-  return [
-    "[mysqld]",
-    ...[
-      ...settings.filter(([name]) => !names.has(name)),
-      ...given.map(([name, value]): [string, string] => [name, optionValue(value)]),
-    ].map(([name, value]) => `${name} = ${value}`),
-    "",
-  ].join("\n");
+  return optionFile(settings, variables);
 }

@@ -3,12 +3,14 @@ import * as pulumi from "@pulumi/pulumi";
 import type { DatabaseOf } from "../../config/engines.ts";
 import { password } from "../../identity/identity.ts";
 import { type Node, onNode } from "../../node.ts";
-import { DATABASE_USER, type Database, type DatabaseFacts } from "../database.ts";
+import { DatabaseComponent } from "../component.ts";
+import type { DatabaseFacts } from "../database.ts";
 import type { CreateDatabase } from "../engine.ts";
+import { connectionsOf, fingerprint, MYSQL_CONNECTIONS } from "../values.ts";
 import { groupConf, groupName, groupShape, seedOf } from "./group-conf.ts";
 import { enterScript, groupReadyScript, leaveScript, settingsScript } from "./group-scripts.ts";
 import { configureScript } from "./install.ts";
-import { accountOf, connectionsOf, fingerprint } from "./server.ts";
+import { accountOf } from "./server.ts";
 
 /** Seconds until a join counts as failed; a whole state of 12 GB over 100 Mbit/s takes 17 minutes. */
 const JOIN_TIMEOUT = 1800;
@@ -18,21 +20,15 @@ type Args = Parameters<CreateDatabase<DatabaseOf<"mysql/group">>>[0];
 
 export const createMysqlGroup: CreateDatabase<DatabaseOf<"mysql/group">> = (args, opts) => new MysqlGroup(args, opts);
 
-export class MysqlGroup extends pulumi.ComponentResource implements Database {
-  readonly engine: string;
-  readonly endpoints: Database["endpoints"];
-  readonly credentials: Database["credentials"];
+export class MysqlGroup extends DatabaseComponent {
   readonly ready: pulumi.Output<DatabaseFacts>;
   readonly dependencies: pulumi.Resource[];
 
   constructor({ nodes, endpoints, database, config, owner, after }: Args, opts?: pulumi.ComponentResourceOptions) {
-    super("meshbench:databases:MysqlGroup", "database", {}, opts);
-    this.engine = database.engine;
-    this.endpoints = endpoints;
-    this.credentials = { user: DATABASE_USER, password: password("database-password", { parent: this }) };
+    super("MysqlGroup", { database, endpoints }, opts);
     const recovery = pulumi.interpolate`${password("group-password", { parent: this })}\n`;
     const account = accountOf(config);
-    const maxConnections = connectionsOf(config);
+    const maxConnections = connectionsOf(config, MYSQL_CONNECTIONS);
     const name = owner.id.apply(groupName);
     const addresses = nodes.map((node) => node.meshAddress);
     const confOf = (node: Node, members: string[]): pulumi.Output<string> =>
@@ -87,22 +83,18 @@ export class MysqlGroup extends pulumi.ComponentResource implements Database {
         ),
       ];
     }
-    const ready = onNode(
-      "database-ready",
+    const ready = this.readyStep(
       nodes[0]!,
-      {
-        script: settingsOf(nodes[0]!).apply((settings) =>
-          groupReadyScript({
-            account,
-            members: addresses,
-            single: database.primaries === "single",
-            settings,
-            timeoutSeconds: READY_TIMEOUT,
-          }),
-        ),
-        stdin: pulumi.interpolate`${this.credentials.password}\n`,
-      },
-      { parent: this, dependsOn: before },
+      settingsOf(nodes[0]!).apply((settings) =>
+        groupReadyScript({
+          account,
+          members: addresses,
+          single: database.primaries === "single",
+          settings,
+          timeoutSeconds: READY_TIMEOUT,
+        }),
+      ),
+      before,
     );
     this.ready = ready.stdout.apply((text) => JSON.parse(text) as DatabaseFacts);
     this.dependencies = [ready];

@@ -1,6 +1,7 @@
 /** What a member of a MySQL group has in its configuration file. Pure. */
 import { createHash } from "node:crypto";
 import type { DatabaseOf } from "../../config/engines.ts";
+import { serverId } from "../values.ts";
 import { mysqlConf } from "./conf.ts";
 import { GROUP_TUNINGS, GROUP_WIDE, switchWord } from "./group-options.ts";
 
@@ -22,9 +23,6 @@ export function groupName(stackId: string): string {
 }
 
 export const seedOf = (address: string): string => `${address}:3306`;
-
-/** The last number of an address in the mesh's /24: no other node has it. */
-export const serverId = (meshAddress: string): string => meshAddress.split(".").at(-1)!;
 
 /** What the named set and the user's own come to. */
 export const groupSettings = ({ options, variables, tuning }: GroupConfig) => ({

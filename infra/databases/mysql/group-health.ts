@@ -1,9 +1,7 @@
 /** What a hurt MySQL group is asked, and what brings it back. Pure text. */
 import { CONF_PATH, DATA } from "./facts.ts";
-import { GROUP_STATE, waitOnline } from "./group-scripts.ts";
+import { GROUP_STATE, MEMBERS, waitOnline } from "./group-scripts.ts";
 import { SQL, waitAnswers } from "./scripts.ts";
-
-const MEMBERS = "performance_schema.replication_group_members";
 
 /** Lines for parseGroup. A server in no group has no line of its own there, or an OFFLINE one. */
 export const GROUP_PROBE = `if [ -s ${CONF_PATH} ]; then

@@ -1,11 +1,11 @@
 /** What runs on a member of a MySQL group, as pure text. */
 import { CONF_PATH, DATA } from "./facts.ts";
-import { type Account, accountSql, SQL, waitAnswers } from "./scripts.ts";
+import { type Account, accountSql, SQL, startByFile, waitAnswers } from "./scripts.ts";
 
 /** The account that members log in to each other with. */
 export const RECOVERY_USER = "meshbench_group";
 
-const MEMBERS = "performance_schema.replication_group_members";
+export const MEMBERS = "performance_schema.replication_group_members";
 
 /** What the group says of this very server, and how many members this server can reach. */
 export const GROUP_STATE = `member() { sql "SELECT MEMBER_STATE FROM ${MEMBERS} WHERE MEMBER_ID = @@server_uuid"; }
@@ -90,12 +90,7 @@ ${GROUP_STATE}
 now=$(sha256sum ${CONF_PATH} | cut -c1-64)
 if [ "$(member)" != ONLINE ]; then
   # A server that the package started by itself, or with another file, stands alone and is no member yet.
-  if [ "$(cat ${DATA}/meshbench-conf 2>/dev/null)" != "$now" ] || ! systemctl is-active --quiet mysql; then
-    systemctl reset-failed mysql 2>/dev/null || true
-    timeout 120 systemctl restart mysql 2>/dev/null || fail "mysql did not start"
-  fi
-  ${waitAnswers(120).replaceAll("\n", "\n  ")}
-  echo "$now" > ${DATA}/meshbench-conf
+  ${startByFile(120).replaceAll("\n", "\n  ")}
   was_member() { [ "$(sql "SELECT @@GLOBAL.gtid_executed LIKE '%${groupName}:%'")" = 1 ]; }
   if ! was_member; then
     # Known here and not written down in the binary log: a transaction of its own would keep the server out of the group.

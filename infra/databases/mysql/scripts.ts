@@ -25,6 +25,18 @@ until answers; do
 done`;
 
 /**
+ * Starts a server that is down, or that runs by another file than its own: what the package started by itself, say. \`now\` has
+ * to be the file's hash.
+ */
+export const startByFile = (timeoutSeconds: number): string =>
+  `if [ "$(cat ${DATA}/meshbench-conf 2>/dev/null)" != "$now" ] || ! systemctl is-active --quiet mysql; then
+  systemctl reset-failed mysql 2>/dev/null || true
+  timeout ${timeoutSeconds} systemctl restart mysql 2>/dev/null || fail "mysql did not start"
+fi
+${waitAnswers(timeoutSeconds)}
+echo "$now" > ${DATA}/meshbench-conf`;
+
+/**
  * Starts a server, or restarts one that runs with another configuration than its file. \`settings\` names the configuration, so
  * that another one runs the step again.
  */
@@ -32,12 +44,7 @@ export function serverScript(settings: string, timeoutSeconds: number): string {
   return `# settings ${settings}
 ${SQL}
 now=$(sha256sum ${CONF_PATH} | cut -c1-64)
-if [ "$(cat ${DATA}/meshbench-conf 2>/dev/null)" != "$now" ] || ! systemctl is-active --quiet mysql; then
-  systemctl reset-failed mysql 2>/dev/null || true
-  timeout ${timeoutSeconds} systemctl restart mysql 2>/dev/null || fail "mysql did not start"
-fi
-${waitAnswers(timeoutSeconds)}
-echo "$now" > ${DATA}/meshbench-conf`;
+${startByFile(timeoutSeconds)}`;
 }
 
 export interface Account {
