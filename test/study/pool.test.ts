@@ -94,7 +94,7 @@ test("the ratio of averages over the sweep has an interval by repeats, and says 
 });
 
 test("what distance costs is marked where the latencies themselves show no difference", () => {
-  const noisy = { noise: 0.5, rttMs: 1 };
+  const noisy = { noise: 0.5, rttMs: 3 };
   const near = legSubject(
     [stand("near", 1, day(0), { noise: 0.5, rttMs: 0 }), stand("near", 2, day(1), { noise: 0.5, rttMs: 0 })],
     "near",

@@ -19,6 +19,8 @@ function run(peers: string[], answersPings: boolean, reply: string): { code: num
   command("timeout", `all="$*"; port="\${all##*/}"; ${reply}`);
   const { status, stderr } = spawnSync("bash", ["-euo", "pipefail", "-c", portsScript(peers)], {
     encoding: "utf8",
+    // With a socket as its input bash takes itself for rshd's and reads ~/.bashrc.
+    stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, PATH: `${dir}:${process.env["PATH"]}` },
   });
   return { code: status, stderr };
