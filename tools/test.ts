@@ -1,9 +1,7 @@
 /**
  * `npm test`: types, format, lint and imports, then the tests that need no nodes, then those that do. `unit` or `e2e`
- * selects one kind, `all` adds the slow matrix; further words are paths, to run these files alone.
- *
- * A file that fails is run once more, alone, and named: these tests measure time on real systems that share a machine
- * with whatever else runs there. What fails twice has failed.
+ * selects one kind, `all` adds the slow matrix; further words are paths, to run these files alone. A file that fails
+ * has failed: there is no second try.
  */
 import { spawn } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -74,11 +72,10 @@ function run(args: string[], limitMs: number): Promise<{ ok: boolean; output: st
 interface Outcome {
   times: FileTime[];
   failed: string[];
-  twice: string[];
 }
 
 /** Runs the files; their times come from a reporter of their own. A file that crashed counts as failed. */
-async function runOnce(files: string[], batch: number, timeout: number, limitMs: number): Promise<FileTime[]> {
+async function runGroup(files: string[], batch: number, timeout: number, limitMs: number): Promise<FileTime[]> {
   const folder = mkdtempSync(join(tmpdir(), "meshbench-test-"));
   const times = join(folder, "times.jsonl");
   const { ok } = await run(
@@ -102,7 +99,7 @@ async function runOnce(files: string[], batch: number, timeout: number, limitMs:
 }
 
 async function runFiles(files: string[], batch: number, timeout: number, limitMs: number): Promise<Outcome> {
-  const outcome: Outcome = { times: [], failed: [], twice: [] };
+  const outcome: Outcome = { times: [], failed: [] };
   const groups = batch > 1 ? [files] : files.map((file) => [file]);
   for (const group of groups) {
     if (outOfTime()) {
@@ -111,13 +108,9 @@ async function runFiles(files: string[], batch: number, timeout: number, limitMs
       continue;
     }
     const began = Date.now();
-    const times = await runOnce(group, batch, timeout, limitMs);
+    const times = await runGroup(group, batch, timeout, limitMs);
     outcome.times.push(...times);
-    for (const { file } of times.filter((time) => time.failed)) {
-      sayOnStderr(`FAILED, run once more: ${file}`);
-      const [again] = await runOnce([file], 1, timeout, limitMs);
-      (again!.failed ? outcome.failed : outcome.twice).push(file);
-    }
+    outcome.failed.push(...times.filter((time) => time.failed).map(({ file }) => file));
     sayOnStderr(`(${group.length === 1 ? group[0] : `${group.length} files`}: ${duration(Date.now() - began)})`);
   }
   return outcome;
@@ -159,12 +152,10 @@ async function main(words: string[]): Promise<boolean> {
   const e2e = wanted("e2e") ? files.filter(isE2e) : [];
 
   const failed: string[] = [];
-  const twice: string[] = [];
   const times: FileTime[] = [];
   const add = (outcome: Outcome): void => {
     times.push(...outcome.times);
     failed.push(...outcome.failed);
-    twice.push(...outcome.twice);
   };
   if (named.length === 0 && unit.length > 0) failed.push(...(await staticChecks()));
   if (unit.length > 0) add(await runFiles(unit, 2, UNIT_TIMEOUT_MS, UNIT_FILES_MS));
@@ -174,7 +165,6 @@ async function main(words: string[]): Promise<boolean> {
   }
   const slowest = times.toSorted((a, b) => b.ms - a.ms).slice(0, 10);
   if (times.length > 1) for (const { file, ms } of slowest) sayOnStderr(`${duration(ms).padStart(12)}  ${file}`);
-  for (const file of twice) sayOnStderr(`passed only when run once more: ${file}`);
   for (const file of failed) sayOnStderr(`failed: ${file}`);
   const passed = unit.length + e2e.length - failed.filter((name) => files.includes(name)).length;
   process.stdout.write(`files: ${passed} passed, ${failed.length} failed\n`);
