@@ -122,26 +122,36 @@ export function memberScript(timeoutSeconds: number): string {
 ${waitSynced(timeoutSeconds)}`;
 }
 
-/**
- * How long a donor may stand without a transfer before it counts as left behind: the end of one takes well under a
- * second.
- */
-const LEFT_BEHIND_SECONDS = 10;
+/** How long a server may stand in a state that it never leaves by itself before it is restarted. */
+const STUCK_SECONDS = 10;
+/** A state transfer that fails as often does so for a reason that a restart does not remove. */
+const RESTARTS = 3;
 
 /**
- * A transfer that ended while its donor was outside the primary component leaves the donor Donor/Desynced and not ready
- * for good: only a restart brings it back, by an incremental transfer.
+ * Two states last until the server is restarted. A transfer that ended while its donor was outside the primary component
+ * leaves the donor Donor/Desynced and not ready. A server that gives up its membership, such as a joiner whose
+ * incremental transfer broke off ("node restart required") or a member that voted inconsistent, goes on running
+ * Disconnected.
  */
 function waitSynced(timeoutSeconds: number): string {
-  return `left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f '[w]srep_sst_' >/dev/null; }
-deadline=$((SECONDS + ${timeoutSeconds})); since=
+  return `stuck() {
+  pgrep -f '[w]srep_sst_' >/dev/null && return 1
+  if [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ]; then
+    what="a state transfer ended while this donor was cut off from the primary component"
+  elif [ "$(status wsrep_cluster_status)" = Disconnected ] && [ "$(status wsrep_connected)" = OFF ]; then
+    what="the server left the cluster and goes on alone"
+  else return 1; fi
+}
+deadline=$((SECONDS + ${timeoutSeconds})); since=; restarts=0
 until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_ready)" = ON ]; do
   if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
   [ $SECONDS -lt $deadline ] || fail "not Synced within ${timeoutSeconds} s, but '$(status wsrep_local_state_comment)' in a $(status wsrep_cluster_status) component of $(status wsrep_cluster_size)"
-  if left_behind; then
+  if stuck; then
     since=\${since:-$SECONDS}
-    if [ $((SECONDS - since)) -ge ${LEFT_BEHIND_SECONDS} ]; then
-      echo "$(hostname): a state transfer ended while this donor was cut off from the primary component; restarting the server, which brings it back" >&2
+    if [ $((SECONDS - since)) -ge ${STUCK_SECONDS} ]; then
+      [ $restarts -lt ${RESTARTS} ] || fail "$what, also after $restarts restarts"
+      restarts=$((restarts + 1))
+      echo "$(hostname): $what; restarting it, which brings it back" >&2
       timeout 120 systemctl restart mariadb 2>/dev/null || fail "mariadb did not start again"
       since=
     fi

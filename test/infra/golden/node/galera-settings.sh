@@ -18,15 +18,24 @@ if [ -s "$file" ] && [ "$(cat "$file")" != abcdef0123456789 ]; then
   systemctl restart mariadb 2>/dev/null || fail "mariadb did not start with the changed settings"
 fi
 echo abcdef0123456789 > "$file"
-left_behind() { [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ] && ! pgrep -f '[w]srep_sst_' >/dev/null; }
-deadline=$((SECONDS + 1800)); since=
+stuck() {
+  pgrep -f '[w]srep_sst_' >/dev/null && return 1
+  if [ "$(status wsrep_local_state_comment)" = Donor/Desynced ] && [ "$(status wsrep_ready)" = OFF ]; then
+    what="a state transfer ended while this donor was cut off from the primary component"
+  elif [ "$(status wsrep_cluster_status)" = Disconnected ] && [ "$(status wsrep_connected)" = OFF ]; then
+    what="the server left the cluster and goes on alone"
+  else return 1; fi
+}
+deadline=$((SECONDS + 1800)); since=; restarts=0
 until [ "$(status wsrep_local_state_comment)" = Synced ] && [ "$(status wsrep_ready)" = ON ]; do
   if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
   [ $SECONDS -lt $deadline ] || fail "not Synced within 1800 s, but '$(status wsrep_local_state_comment)' in a $(status wsrep_cluster_status) component of $(status wsrep_cluster_size)"
-  if left_behind; then
+  if stuck; then
     since=${since:-$SECONDS}
     if [ $((SECONDS - since)) -ge 10 ]; then
-      echo "$(hostname): a state transfer ended while this donor was cut off from the primary component; restarting the server, which brings it back" >&2
+      [ $restarts -lt 3 ] || fail "$what, also after $restarts restarts"
+      restarts=$((restarts + 1))
+      echo "$(hostname): $what; restarting it, which brings it back" >&2
       timeout 120 systemctl restart mariadb 2>/dev/null || fail "mariadb did not start again"
       since=
     fi
