@@ -7,6 +7,7 @@ import { ToolError } from "../tools/paths.ts";
 import { guarded } from "./compare.ts";
 import { chosen, counted, needsConsent, type Removable, taken, when } from "./leftovers/item.ts";
 import { lookEverywhere } from "./leftovers/look.ts";
+import { SITE_COMMANDS } from "./sites/index.ts";
 
 interface Options {
   json?: boolean;
@@ -52,7 +53,9 @@ async function run(names: string[], options: Options): Promise<void> {
   for (const sentence of skipped) process.stderr.write(`not looked at: ${sentence}\n`);
   const clouds = new Set(stacks.filter((s) => s.clouds).map((s) => s.name));
   const outcomes = options.destroy
-    ? await destroy(taken(left, names), options, (f) => needsConsent(f, f.place === "stack" && clouds.has(f.name)))
+    ? await destroy(taken(left, names), options, (f) =>
+        needsConsent(f, f.place === "stack" ? clouds.has(f.name) : SITE_COMMANDS[f.place].inCloud),
+      )
     : [];
   if (options.json)
     process.stdout.write(

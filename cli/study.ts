@@ -7,6 +7,7 @@ import { ReportError } from "../report/errors.ts";
 import { withLock } from "../tools/lock.ts";
 import { openProject } from "../tools/project.ts";
 import { guarded } from "./compare.ts";
+import { commandsOf } from "./sites/index.ts";
 import { beyond, estimateLeg, total } from "./study/estimate.ts";
 import { cellsOf, type Leg, legsOf, parseStudy, type Study, StudyError, scaleOf } from "./study/file.ts";
 import { Journal, legId } from "./study/journal.ts";
@@ -158,11 +159,13 @@ async function carryOut(
 
 /** An account that has no room for the legs side by side is told before the first of them. */
 async function room(plan: Study, legs: Leg[], parallel: number, say: (line: string) => void): Promise<void> {
-  if (!legs.some((leg) => leg.cell.config.preflight && leg.cell.config.sites.some((site) => site.kind === "aws")))
-    return;
-  // Loaded only here: AWS's client is the slowest thing to start.
-  const { sideBySide } = await import("./study/quotas.ts");
-  const { problems, skipped } = await sideBySide(legs, parallel, openProject().name);
+  const asking = legs.filter((leg) => leg.cell.config.preflight);
+  const kinds = new Set(asking.flatMap((leg) => leg.cell.config.sites.map(({ kind }) => kind)));
+  const rooms = await Promise.all(
+    commandsOf(kinds).flatMap(({ room: ask }) => (ask === null ? [] : [ask(legs, parallel, openProject().name)])),
+  );
+  const problems = rooms.flatMap((one) => one.problems);
+  const skipped = rooms.flatMap((one) => one.skipped);
   for (const sentence of skipped) say(`not checked beforehand: ${sentence}`);
   if (problems.length > 0) throw new ReportError(`${plan.name}: ${problems.join("\n")}`);
 }

@@ -3,20 +3,17 @@ import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs
 import { join } from "node:path";
 import type { Found } from "../../tools/engine/engine.ts";
 import { checkout, onPath, pulumiHome } from "../../tools/paths.ts";
+import { commandsOf } from "../sites/index.ts";
 import { type Item, missing, ok, skipped } from "./item.ts";
-
-/** Kind of site -> plugin and the package in node_modules whose version it must have. */
-const PLUGINS: Record<string, { plugin: string; package: string }> = {
-  aws: { plugin: "aws", package: "@pulumi/aws" },
-  proxmox: { plugin: "proxmoxve", package: "@muhlba91/pulumi-proxmoxve" },
-};
 
 export function pluginItems(
   kinds: Set<string>,
   engine: Found | undefined,
   environment: NodeJS.ProcessEnv = process.env,
 ): Item[] {
-  return [...kinds].flatMap((kind) => (PLUGINS[kind] ? [pluginItem(PLUGINS[kind], engine, environment)] : []));
+  return commandsOf(kinds).flatMap(({ provider }) =>
+    provider === null ? [] : [pluginItem(provider, engine, environment)],
+  );
 }
 
 function pluginItem(

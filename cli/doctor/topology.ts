@@ -3,11 +3,13 @@ import { checkConfig } from "../../infra/config/check.ts";
 import type { Config } from "../../infra/config/schema.ts";
 import type { Check } from "../../infra/preflight/check.ts";
 import { archiveProblem } from "../../infra/proxies/archive.ts";
+import { kindsOf } from "../../infra/sites/kinds/index.ts";
 import { type NodePlan, planNodes } from "../../infra/topology.ts";
 import type { Found } from "../../tools/engine/engine.ts";
 import { checkout } from "../../tools/paths.ts";
 import { openProject } from "../../tools/project.ts";
 import { readStacks } from "../leftovers/stacks.ts";
+import { commandsOf } from "../sites/index.ts";
 import { type Item, missing, ok, skipped } from "./item.ts";
 import { pluginItems } from "./plugins.ts";
 import { readSettings, type StackSettings } from "./settings.ts";
@@ -39,7 +41,11 @@ export async function checkStack(stack: string, engine: Found | undefined, root 
   const rest = config
     ? await Promise.all([archiveItems(config, root), cloudItems(config, settings, stack, root)])
     : [cloudsUnknown(kinds)];
-  return { stack, local: kinds.has("local"), checks: [...items, ...plugins, ...rest.flat()] };
+  return {
+    stack,
+    local: commandsOf(kinds).some(({ needsLocalNodes }) => needsLocalNodes),
+    checks: [...items, ...plugins, ...rest.flat()],
+  };
 }
 
 function siteKinds(raw: Record<string, unknown>): Set<string> {
@@ -94,10 +100,12 @@ async function archiveItems({ proxy }: Config, root: string): Promise<Item[]> {
 }
 
 const cloudsUnknown = (kinds: Set<string>): Item[] =>
-  kinds.has("aws") || kinds.has("proxmox") ? [skipped("cloud access", "asked once the configuration is complete")] : [];
+  commandsOf(kinds).some(({ inCloud }) => inCloud)
+    ? [skipped("cloud access", "asked once the configuration is complete")]
+    : [];
 
 async function cloudItems(config: Config, { sealed }: StackSettings, stack: string, root: string): Promise<Item[]> {
-  if (!config.sites.some((site) => site.kind === "aws" || site.kind === "proxmox")) return [];
+  if (kindsOf(config).every(({ preflight }) => preflight === null)) return [];
   if (sealed.length > 0)
     return [skipped("cloud access", `not asked, for ${sealed.map(named).join(", ")} cannot be read here`)];
   return (await asked(config, planNodes(config), stack, root)).map(cloudItem);

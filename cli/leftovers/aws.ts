@@ -6,10 +6,13 @@ import {
   paginateDescribeTags,
   type TagDescription,
 } from "@aws-sdk/client-ec2";
+import type { AwsSite } from "../../infra/config/sites/aws.ts";
+import { awsSettings } from "../../infra/config/sites/aws-settings.ts";
 import { errorName } from "../../infra/preflight/aws-account.ts";
 import { clientSettings, credentialsProblem } from "../../infra/preflight/aws-clients.ts";
 import { isNetworkError } from "../../infra/preflight/check.ts";
-import type { AwsAccess } from "../../infra/sites/aws/access.ts";
+import { type AwsAccess, accessOf } from "../../infra/sites/aws/access.ts";
+import type { StackSettings } from "../doctor/settings.ts";
 import { kindOf, removeFromRegion } from "./aws-remove.ts";
 import { counted, type Found, isExpired, type Look, lastExpiry, type Removable } from "./item.ts";
 
@@ -56,6 +59,31 @@ export function groupTags(
       resources: members.map(([id]) => id),
     };
   });
+}
+
+/** The default credentials, and those that stacks here have another way; of regions one is asked for all others. */
+export function accessesOf(known: Pick<StackSettings, "raw" | "aws">[]): AwsAccess[] {
+  const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
+  const ofStacks = known.flatMap(({ raw, aws }): AwsAccess[] => {
+    const settings = awsSettings.safeParse(aws).data ?? {};
+    const sites = Array.isArray(raw["sites"]) ? (raw["sites"] as ({ kind?: unknown; profile?: unknown } | null)[]) : [];
+    return sites.flatMap((site) =>
+      site?.kind === "aws"
+        ? [
+            accessOf(
+              {
+                region: (settings.region ?? region) as AwsSite["region"],
+                ...(typeof site.profile === "string" ? { profile: site.profile } : {}),
+              },
+              settings,
+              process.env,
+            ),
+          ]
+        : [],
+    );
+  });
+  const all = [accessOf({ region: region as AwsSite["region"] }, {}, process.env), ...ofStacks];
+  return [...new Map(all.map((access) => [JSON.stringify({ ...access, region: "" }), access])).values()];
 }
 
 export interface AwsQuestion {

@@ -1,6 +1,7 @@
 /** Something of the project's that exists, and whether it should. */
+import type { Site } from "../../infra/config/sites/index.ts";
 
-export type Place = "stack" | "local" | "aws" | "proxmox";
+export type Place = "stack" | Site["kind"];
 
 export interface Labels {
   /** Undefined where nothing says it. */
@@ -66,8 +67,7 @@ export const taken = <T extends Found>(chosenOnes: T[], names: string[]): T[] =>
 /**
  * Nobody is asked about what is over and costs nobody's money: only before something in a cloud or still wanted goes.
  */
-export const needsConsent = (f: Found, clouds: boolean): boolean =>
-  !f.expired || clouds || f.place === "aws" || f.place === "proxmox";
+export const needsConsent = (f: Found, inCloud: boolean): boolean => !f.expired || inCloud;
 
 export const counted = (n: number, one: string): string =>
   `${n} ${one}${n === 1 ? "" : one.endsWith("s") ? "es" : "s"}`;

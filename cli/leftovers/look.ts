@@ -1,15 +1,11 @@
 /** Everywhere that something of the project's can be. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { AwsSite } from "../../infra/config/sites/aws.ts";
-import { awsSettings } from "../../infra/config/sites/aws-settings.ts";
 import { STACK_IDS } from "../../infra/identity/stack-id.ts";
-import { type AwsAccess, accessOf } from "../../infra/sites/aws/access.ts";
 import { openProject, type Project } from "../../tools/project.ts";
 import { knownStacks, readSettings, type StackSettings } from "../doctor/settings.ts";
+import { SITE_COMMANDS } from "../sites/index.ts";
 import type { Look } from "./item.ts";
-import { lookAtLabs } from "./labs.ts";
-import { hostsOf, lookAtProxmox } from "./proxmox.ts";
 import { lookAtStacks, readStacks, type StackState } from "./stacks.ts";
 
 export interface Everywhere extends Look {
@@ -20,27 +16,15 @@ export interface Everywhere extends Look {
 export async function lookEverywhere(now: number, project: Project = openProject()): Promise<Everywhere> {
   const [{ stacks, skipped }, settings] = await Promise.all([readStacks(project), allSettings(project)]);
   const ownIds = new Set([...stacks.flatMap((s) => s.id ?? []), ...seenIds(project)]);
-  const held = (id: string): boolean => stacks.some((s) => s.holds(id));
-  const { hosts, skipped: unasked } = hostsOf(settings.known);
+  const question = { project: project.name, known: settings.known, stacks, ownIds, now };
   const looks = await Promise.all([
     lookAtStacks(project, stacks, now),
-    lookAtLabs(new Set(stacks.map((s) => s.lab)), ownIds, now),
-    // Loaded only here: AWS's client is the slowest thing to start.
-    import("./aws.ts").then(({ lookAtAws }) =>
-      lookAtAws({ project: project.name, accesses: accessesOf(settings.known), held, ownIds, now }),
-    ),
-    lookAtProxmox({
-      project: project.name,
-      hosts,
-      held: (vmId, name) => stacks.some((s) => s.holds(String(vmId)) && s.holds(name)),
-      ownIds,
-      now,
-    }),
+    ...Object.values(SITE_COMMANDS).flatMap(({ leftovers }) => (leftovers === null ? [] : [leftovers(question)])),
   ]);
   return {
     stacks,
     found: looks.flatMap((l) => l.found),
-    skipped: [...skipped, ...settings.skipped, ...unasked, ...looks.flatMap((l) => l.skipped)],
+    skipped: [...skipped, ...settings.skipped, ...looks.flatMap((l) => l.skipped)],
   };
 }
 
@@ -66,29 +50,4 @@ async function allSettings(project: Project): Promise<{ known: Known[]; skipped:
     }),
   );
   return { known: known.flat(), skipped };
-}
-
-/** The default credentials, and those that stacks here have another way; of regions one is asked for all others. */
-function accessesOf(known: Known[]): AwsAccess[] {
-  const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
-  const ofStacks = known.flatMap(({ raw, aws }): AwsAccess[] => {
-    const settings = awsSettings.safeParse(aws).data ?? {};
-    const sites = Array.isArray(raw["sites"]) ? (raw["sites"] as ({ kind?: unknown; profile?: unknown } | null)[]) : [];
-    return sites.flatMap((site) =>
-      site?.kind === "aws"
-        ? [
-            accessOf(
-              {
-                region: (settings.region ?? region) as AwsSite["region"],
-                ...(typeof site.profile === "string" ? { profile: site.profile } : {}),
-              },
-              settings,
-              process.env,
-            ),
-          ]
-        : [],
-    );
-  });
-  const all = [accessOf({ region: region as AwsSite["region"] }, {}, process.env), ...ofStacks];
-  return [...new Map(all.map((access) => [JSON.stringify({ ...access, region: "" }), access])).values()];
 }

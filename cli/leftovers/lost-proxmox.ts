@@ -4,15 +4,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { callProxmox, type ProxmoxApi } from "../../infra/sites/proxmox/api.ts";
-import { finished, type Guest, pathOf, removeGuest } from "./proxmox.ts";
-
-interface Lost {
-  name: string;
-  type: string;
-  inputs: Record<string, unknown>;
-}
-
-type Say = (line: string) => void;
+import { readSettings } from "../doctor/settings.ts";
+import type { Lost, LostInput, Say } from "./lost-item.ts";
+import { finished, type Guest, hostsOf, pathOf, removeGuest } from "./proxmox.ts";
 
 /** Of the host's tasks: which make a resource of this type, and what they are about when they do. */
 const MAKING: Record<string, string> = {
@@ -23,10 +17,14 @@ const MAKING: Record<string, string> = {
 };
 
 /** Whether a resource of this type is something on a Proxmox host: a provider is not. */
-export const isOnHost = (type: string): boolean => type in MAKING;
+const isOnHost = (type: string): boolean => type in MAKING;
 
 /** @throws Error, ProxmoxError: what there is could not be found out, or stays. */
-export async function recoverProxmox(api: ProxmoxApi, { name, type, inputs }: Lost, say: Say): Promise<void> {
+export async function recoverProxmox(
+  api: ProxmoxApi,
+  { name, type, inputs }: Pick<Lost, "name" | "type" | "inputs">,
+  say: Say,
+): Promise<void> {
   const sayOf: Say = (line) => say(`${name}: ${line}`);
   const node = String(inputs["nodeName"]);
   // A host goes on with what it was asked for, whoever asked is gone; until the end a guest has neither name nor tags.
@@ -91,4 +89,13 @@ async function idle(api: ProxmoxApi, node: string, which: (task: Task) => boolea
     if (now !== said) say(`waiting for what ${node} still does: ${now}`);
     said = now;
   }
+}
+
+export async function recover({ root, stack }: LostInput, one: Lost, say: Say): Promise<void> {
+  if (!isOnHost(one.type)) return;
+  const { hosts, skipped } = hostsOf([{ stack, ...(await readSettings(root, stack)) }]);
+  const api = hosts.get(String(one.provider["endpoint"]));
+  if (api === undefined)
+    throw new Error(skipped.join("; ") || `${String(one.provider["endpoint"])} is in no site any more`);
+  await recoverProxmox(api, one, say);
 }

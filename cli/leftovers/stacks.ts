@@ -8,6 +8,7 @@ import { type Project, stateFile } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
 import { committedStacks, forgetStackFile } from "../../tools/start/stack-files.ts";
 import { stackFile } from "../doctor/settings.ts";
+import { ofType } from "../sites/index.ts";
 import { counted, isExpired, type Look, type Removable } from "./item.ts";
 
 interface Resource {
@@ -75,7 +76,7 @@ export function describeStack(
     id: kept?.id,
     firstName: kept?.name ?? name,
     lab: typeof lab === "string" && lab !== "" ? lab : labName(name, root),
-    clouds: resources.some((r) => /^(aws|proxmoxve):/.test(r.type)),
+    clouds: resources.some((r) => ofType(r.type)?.inCloud),
     holds: (id) => text.includes(`"${id}"`),
   };
 }

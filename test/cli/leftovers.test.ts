@@ -18,6 +18,7 @@ import {
 import { judgeLabs, type LabSummary } from "../../cli/leftovers/labs.ts";
 import { hostsOf, labelsIn } from "../../cli/leftovers/proxmox.ts";
 import { type Deployment, describeStack } from "../../cli/leftovers/stacks.ts";
+import { SITE_COMMANDS } from "../../cli/sites/index.ts";
 import { labName } from "../../infra/sites/lab-name.ts";
 import { checkout, nodeBinary } from "../../tools/paths.ts";
 
@@ -93,7 +94,9 @@ test("a removal takes what others may have made only by a name that is its alone
 test("nobody is asked about an expired lab; about clouds and what is wanted always", () => {
   const of = (place: Place, expired: boolean): Found => ({ place, name: "", what: "", expired, foreign: false });
   assert.deepEqual(
-    (["stack", "local", "aws", "proxmox"] as const).map((place) => needsConsent(of(place, true), false)),
+    (["stack", "local", "aws", "proxmox"] as const).map((place) =>
+      needsConsent(of(place, true), place !== "stack" && SITE_COMMANDS[place].inCloud),
+    ),
     [false, false, true, true],
   );
   assert.ok(needsConsent(of("local", false), false) && needsConsent(of("stack", true), true));
