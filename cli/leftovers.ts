@@ -76,7 +76,7 @@ function render(left: Removable[], found: Removable[], now: number, all: boolean
   });
   for (const f of left)
     table.push([
-      f.place === "stack" ? "stack" : f.place === "local" ? "lab" : f.place,
+      f.place === "stack" ? "stack" : SITE_COMMANDS[f.place].where,
       f.name,
       f.what,
       `${f.stack ?? "-"}${f.foreign ? " *" : ""}`,

@@ -3,6 +3,7 @@ import { checkConfig } from "../../infra/config/check.ts";
 import type { Config } from "../../infra/config/schema.ts";
 import type { Check } from "../../infra/preflight/check.ts";
 import { archiveProblem } from "../../infra/proxies/archive.ts";
+import { PROXIES } from "../../infra/proxies/kinds.ts";
 import { kindsOf } from "../../infra/sites/kinds/index.ts";
 import { type NodePlan, planNodes } from "../../infra/topology.ts";
 import type { Found } from "../../tools/engine/engine.ts";
@@ -83,20 +84,17 @@ export function configItems({ raw, aws, sealed }: StackSettings): Item[] {
 }
 
 async function archiveItems({ proxy }: Config, root: string): Promise<Item[]> {
-  if (proxy.kind !== "maxscale") return [];
+  const { title, ownKeys } = PROXIES[proxy.kind];
+  if (!ownKeys.includes("archive")) return [];
   if (!proxy.archive)
     return [
       ok(
-        "MaxScale",
+        title,
         `${proxy.version} from the vendor's repository, which its node must reach; meshbench:proxy.archive brings one along`,
       ),
     ];
   const problem = await archiveProblem(proxy.archive, root);
-  return [
-    problem === undefined
-      ? ok("MaxScale", `${proxy.archive.path}, sha256 as configured`)
-      : missing("MaxScale", problem),
-  ];
+  return [problem === undefined ? ok(title, `${proxy.archive.path}, sha256 as configured`) : missing(title, problem)];
 }
 
 const cloudsUnknown = (kinds: Set<string>): Item[] =>

@@ -2,6 +2,7 @@ import type { SiteCommands } from "./kind.ts";
 
 /** AWS's client is the slowest thing to start: each of these loads it only when it is called. */
 export const aws: SiteCommands = {
+  where: "aws",
   inCloud: true,
   needsLocalNodes: false,
   provider: { plugin: "aws", package: "@pulumi/aws" },

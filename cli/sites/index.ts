@@ -7,6 +7,7 @@ import { proxmox } from "./proxmox.ts";
 
 /** Hosts that are there already are left as they were found. */
 const ssh: SiteCommands = {
+  where: "ssh",
   inCloud: false,
   needsLocalNodes: false,
   provider: null,

@@ -1,11 +1,12 @@
 /** What the commands around Pulumi ask of a kind of site; the rest is in infra/sites/kinds. */
-
 import type { StackSettings } from "../doctor/settings.ts";
 import type { Look } from "../leftovers/item.ts";
 import type { Lost, LostInput } from "../leftovers/lost-item.ts";
 import type { Leg } from "../study/file.ts";
 
 export interface SiteCommands {
+  /** Where leftovers are found, for people: "lab". */
+  readonly where: string;
   /** What is found there costs money: nobody takes it away unasked. */
   readonly inCloud: boolean;
   /** doctor asks whether this machine can run local nodes. */

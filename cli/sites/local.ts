@@ -1,6 +1,7 @@
 import type { SiteCommands } from "./kind.ts";
 
 export const local: SiteCommands = {
+  where: "lab",
   inCloud: false,
   needsLocalNodes: true,
   provider: null,

@@ -1,6 +1,7 @@
 import type { SiteCommands } from "./kind.ts";
 
 export const proxmox: SiteCommands = {
+  where: "proxmox",
   inCloud: true,
   needsLocalNodes: false,
   provider: { plugin: "proxmoxve", package: "@muhlba91/pulumi-proxmoxve" },

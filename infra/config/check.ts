@@ -145,18 +145,10 @@ function checkDatabase(config: Config, problems: string[], warnings: string[]): 
   const checked = engine.check(config.database, config);
   problems.push(...checked.problems);
   warnings.push(...checked.warnings);
-  if (!engine.proxies.includes(config.proxy.kind))
-    problems.push(
-      `meshbench:proxy.kind: "${config.proxy.kind}"; expected ${engine.proxies.map((kind) => `"${kind}"`).join(" or ")} before ${engine.title}`,
-    );
   const { reads } = config.driver;
   if (reads !== undefined && engine.roles === null)
     problems.push(
       `meshbench:driver.reads: "${reads}" with ${engine.title}; expected no such key, since its nodes are no primary with replicas`,
-    );
-  if (engine.roles !== null && config.proxy.kind === "haproxy" && config.proxy.routing === "balanced")
-    problems.push(
-      `meshbench:proxy.routing: "balanced"; expected "split" or "writer" before ${engine.title}, whose replicas take no writes`,
     );
   const threads = maxThreads(config);
   if (threads > 10_000) problems.push(`meshbench:profile: ${threads} threads; expected at most 10000`);

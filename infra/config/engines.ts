@@ -81,10 +81,14 @@ export const postgresqlNone = z.strictObject({
   variables,
 });
 
-const mariadbSchema = z.discriminatedUnion("replication", [mariadbNone, mariadbGalera, mariadbAsync, mariadbSemiSync]);
-const mysqlSchema = z.discriminatedUnion("replication", [mysqlNone, mysqlGroup]);
-const postgresqlSchema = z.discriminatedUnion("replication", [postgresqlNone]);
-export const databaseSchema = z.discriminatedUnion("engine", [mariadbSchema, mysqlSchema, postgresqlSchema]);
+/** By engine; a design that comes first is what an engine is without a word about its replication. */
+const SCHEMAS = {
+  mariadb: z.discriminatedUnion("replication", [mariadbNone, mariadbGalera, mariadbAsync, mariadbSemiSync]),
+  mysql: z.discriminatedUnion("replication", [mysqlNone, mysqlGroup]),
+  postgresql: z.discriminatedUnion("replication", [postgresqlNone]),
+};
+type Schema = (typeof SCHEMAS)[keyof typeof SCHEMAS];
+export const databaseSchema = z.discriminatedUnion("engine", Object.values(SCHEMAS) as [Schema, ...Schema[]]);
 
 export type DatabaseConfig = z.infer<typeof databaseSchema>;
 type KeyOf<D> = D extends { engine: infer E extends string; replication: infer R extends string } ? `${E}/${R}` : never;
@@ -98,10 +102,13 @@ export type DatabaseOf<K extends EngineKey> = Extract<
 export const engineKey = ({ engine, replication }: DatabaseConfig): EngineKey =>
   `${engine}/${replication}` as EngineKey;
 
-/** Without a word about the replication, an engine is one server; without a word about the engine, it is Galera. */
-const REPLICATION: Record<string, string> = { mariadb: "none", mysql: "none", postgresql: "none" };
+const firstOf = (engine: unknown): string | undefined =>
+  Object.entries(SCHEMAS).find(([name]) => name === engine)?.[1].options[0].shape.replication.value;
 
-/** Fills in what the schema decides by, and reads the former name `engine: galera`. */
+/**
+ * Fills in what the schema decides by: without a word about the engine it is Galera. Reads the former name
+ * `engine: galera`.
+ */
 export function withEngine(raw: unknown): { database: unknown; advice: string[] } {
   if (raw === undefined) return { database: { engine: "mariadb", replication: "galera" }, advice: [] };
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) return { database: raw, advice: [] };
@@ -112,11 +119,11 @@ export function withEngine(raw: unknown): { database: unknown; advice: string[] 
       advice: ['meshbench:database.engine: "galera"; taken as engine "mariadb" with replication "galera"'],
     };
   if (given.engine === undefined) return { database: { replication: "galera", ...raw, engine: "mariadb" }, advice: [] };
-  const replication = given.replication ?? REPLICATION[String(given.engine)];
+  const replication = given.replication ?? firstOf(given.engine);
   return { database: { ...raw, ...(replication === undefined ? {} : { replication }) }, advice: [] };
 }
 
-const MEMBERS = [...mariadbSchema.options, ...mysqlSchema.options, ...postgresqlSchema.options];
+const MEMBERS = Object.values(SCHEMAS).flatMap(({ options }) => [...options]);
 
 /** The members that have a key which another one has not: "mariadb with replication galera". */
 export function whoseKey(key: string): string[] {

@@ -5,7 +5,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { CommitRule, DialectName, Endpoint, RoleRule, Target } from "../../workloads/contract.ts";
 import type { DatabaseConfig } from "../config/engines.ts";
-import type { Config, ProxyKindName } from "../config/schema.ts";
+import type { Config } from "../config/schema.ts";
 import type { Node } from "../node.ts";
 import type { Database } from "./database.ts";
 
@@ -16,8 +16,6 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   /** Absent: the protocol's own. */
   readonly dialect?: DialectName;
   readonly port: number;
-  /** Which proxies can stand before it. */
-  readonly proxies: readonly ProxyKindName[];
   /** Role of the database node at this place of the node list. */
   roleOf(index: number): Endpoint["role"];
   /** How drivers ask the nodes which of them takes writes now; null where that does not change. */
@@ -50,6 +48,8 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
    * sentence. Absent: nothing beside the units has to run.
    */
   readonly standing?: string;
+  /** How a cluster that is down as a whole is brought back (health/); absent: `standing` and the units do all. */
+  readonly repair?: "galera" | "group";
   /** What the result and the run key carry of the settings. */
   settings(database: D): Record<string, string>;
   /** Sentences in the project's form, before anything is created. */

@@ -10,7 +10,6 @@ export const mariadbGalera: Engine<DatabaseOf<"mariadb/galera">> = {
   title: "MariaDB Galera",
   protocol: "mysql",
   port: 3306,
-  proxies: ["haproxy", "maxscale", "none"],
   roleOf: () => "any",
   roles: null,
   commit: "farthest-member",
@@ -18,6 +17,7 @@ export const mariadbGalera: Engine<DatabaseOf<"mariadb/galera">> = {
   bytesPerRow: INNODB_ROW_BYTES,
   host: MARIADB_HOST,
   inService: GALERA_CHECK,
+  repair: "galera",
   settings: ({ options, variables }) => ({ ...options, ...variables }),
   check: ({ options, variables }, config) => ({
     problems: [

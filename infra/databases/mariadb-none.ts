@@ -9,7 +9,6 @@ export const mariadbNone: Engine<DatabaseOf<"mariadb/none">> = {
   title: "MariaDB",
   protocol: "mysql",
   port: 3306,
-  proxies: ["haproxy", "none"],
   roleOf: () => "primary",
   roles: null,
   commit: "none",

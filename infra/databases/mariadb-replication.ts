@@ -31,7 +31,6 @@ const replicated = <D extends ReplicatedConfig>(
   title,
   protocol: "mysql",
   port: 3306,
-  proxies: ["haproxy", "none"],
   roleOf: (index) => (index === 0 ? "primary" : "replica"),
   roles: "read-only",
   commit,

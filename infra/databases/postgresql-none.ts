@@ -11,7 +11,6 @@ export const postgresqlNone: Engine<DatabaseOf<"postgresql/none">> = {
   title: "PostgreSQL",
   protocol: "postgres",
   port: 5432,
-  proxies: ["haproxy", "none"],
   roleOf: () => "primary",
   roles: null,
   commit: "none",

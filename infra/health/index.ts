@@ -3,7 +3,6 @@
  * shows nothing; when something is down it is brought back before any step relies on it.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { engineKey } from "../config/engines.ts";
 import type { Config } from "../config/schema.ts";
 import { engineOf } from "../databases/index.ts";
 import type { Node } from "../node.ts";
@@ -67,11 +66,10 @@ async function look(nodes: Node[], connections: Connection[], urns: string[], co
   const found = there.map(({ node, connection, urn }) =>
     reached(node, connection, `if it is lost, \`${command("up")} --replace '${urn}'\` makes it anew`),
   );
-  const key = engineKey(config.database);
-  const { host, standing } = engineOf(config.database);
+  const { host, standing, repair } = engineOf(config.database);
   const looking = new Look(found, {
-    galera: key === "mariadb/galera",
-    group: key === "mysql/group",
+    galera: repair === "galera",
+    group: repair === "group",
     serverUnits: host.units,
     standing,
     mesh: { port, mtu: mtu === "auto" ? undefined : mtu },

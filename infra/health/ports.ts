@@ -4,6 +4,7 @@
  */
 import type { Config } from "../config/schema.ts";
 import { engineOf } from "../databases/index.ts";
+import { PROXIES } from "../proxies/kinds.ts";
 import { CHECK_PORT, WRITER_PORT } from "../proxies/proxy.ts";
 import { Hurt, type LookedAt, type Route } from "./looked-at.ts";
 import type { NodeState } from "./probe.ts";
@@ -18,7 +19,7 @@ export function routesOf({ database, proxy }: Pick<Config, "database" | "proxy">
     { from: "proxy", to: "database", port, what },
     { from: "driver", to: "proxy", port: WRITER_PORT, what: "the proxy's port" },
   );
-  if (proxy.kind === "haproxy" && inService !== null)
+  if (PROXIES[proxy.kind].asksInService && inService !== null)
     own.push({ from: "proxy", to: "database", port: CHECK_PORT, what: "the port of its in-service check" });
   return own;
 }

@@ -1,17 +1,28 @@
 /** The proxies: a kind in the schema without a description here does not compile. */
+
+import { type DatabaseConfig, engineKey } from "../config/engines.ts";
 import { checkMaxscaleOptions } from "../config/maxscale-options.ts";
 import type { Config, ProxyKindName } from "../config/schema.ts";
-import type { OwnKey, ProxyKind, ProxyKinds } from "./kind.ts";
+import { engineOf } from "../databases/index.ts";
+import type { ProxyKind, ProxyKinds } from "./kind.ts";
 
 const nothing = { problems: [], warnings: [] };
-
-const none: ProxyKind = { title: "no proxy", units: [], ownKeys: [], check: () => nothing, load: null };
 
 const haproxy: ProxyKind = {
   title: "HAProxy",
   units: ["haproxy.service"],
   ownKeys: [],
-  check: () => nothing,
+  engines: "all",
+  asksInService: true,
+  check: ({ routing }, { roles, title }) => ({
+    problems:
+      roles !== null && routing === "balanced"
+        ? [
+            `meshbench:proxy.routing: "balanced"; expected "split" or "writer" before ${title}, whose replicas take no writes`,
+          ]
+        : [],
+    warnings: [],
+  }),
   load: async () => (await import("./haproxy.ts")).createHaProxy,
 };
 
@@ -19,24 +30,44 @@ const maxscale: ProxyKind = {
   title: "MaxScale",
   units: ["meshbench-maxscale.service", "meshbench-counters.socket"],
   ownKeys: ["monitor", "service", "archive"],
+  engines: ["mariadb/galera"],
+  asksInService: false,
   check: checkMaxscaleOptions,
   load: async () => (await import("./maxscale.ts")).createMaxScale,
 };
 
-export const PROXIES: ProxyKinds = { none, haproxy, maxscale };
+const none: ProxyKind = {
+  title: "no proxy",
+  units: [],
+  ownKeys: [],
+  engines: "all",
+  asksInService: false,
+  check: () => nothing,
+  load: null,
+};
+
+export const PROXIES: ProxyKinds = { haproxy, maxscale, none };
 
 /** Units of all kinds but this one. */
 export const displacedBy = (kind: ProxyKindName): string[] =>
   Object.entries(PROXIES).flatMap(([name, { units }]) => (name === kind ? [] : units));
 
-const OWN_KEYS: readonly OwnKey[] = ["monitor", "service", "archive"];
+const serves = ({ engines }: ProxyKind, database: DatabaseConfig): boolean =>
+  engines === "all" || engines.includes(engineKey(database));
 
 export function checkProxy(config: Config): { problems: string[]; warnings: string[] } {
-  const { proxy, driver } = config;
+  const { database, proxy, driver } = config;
+  const engine = engineOf(database);
   const kind = PROXIES[proxy.kind];
-  const { problems, warnings } = kind.check(proxy);
+  const { problems, warnings } = kind.check(proxy, engine);
   const said = [...problems];
-  for (const key of OWN_KEYS) {
+  if (!serves(kind, database)) {
+    const able = Object.entries(PROXIES).filter(([, other]) => serves(other, database));
+    said.unshift(
+      `meshbench:proxy.kind: "${proxy.kind}"; expected ${able.map(([name]) => `"${name}"`).join(" or ")} before ${engine.title}`,
+    );
+  }
+  for (const key of new Set(Object.values(PROXIES).flatMap(({ ownKeys }) => ownKeys))) {
     if (kind.ownKeys.includes(key) || Object.keys(proxy[key] ?? {}).length === 0) continue;
     const owners = Object.entries(PROXIES).filter(([, other]) => other.ownKeys.includes(key));
     said.push(

@@ -16,7 +16,6 @@ export const mysqlGroup: Engine<DatabaseOf<"mysql/group">> = {
   title: "MySQL Group Replication",
   protocol: "mysql",
   port: 3306,
-  proxies: ["haproxy", "none"],
   roleOf: (index) => (index === 0 ? "primary" : "replica"),
   roles: "group",
   by: ({ primaries }) => (primaries === "multi" ? { roleOf: () => "any", roles: null } : {}),
@@ -26,6 +25,7 @@ export const mysqlGroup: Engine<DatabaseOf<"mysql/group">> = {
   host: MYSQL_HOST,
   localRelease: MYSQL_LOCAL_RELEASE,
   inService: GROUP_CHECK,
+  repair: "group",
   settings(database) {
     const { options, variables } = groupSettings(database);
     return { primaries: database.primaries, ...options, ...variables };

@@ -10,7 +10,6 @@ export const mysqlNone: Engine<DatabaseOf<"mysql/none">> = {
   title: "MySQL",
   protocol: "mysql",
   port: 3306,
-  proxies: ["haproxy", "none"],
   roleOf: () => "primary",
   roles: null,
   commit: "none",
