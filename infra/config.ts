@@ -3,12 +3,18 @@ import * as pulumi from "@pulumi/pulumi";
 import { checkConfig } from "./config/check.ts";
 import { withEnvironment } from "./config/environment.ts";
 import { ConfigError } from "./config/errors.ts";
+import { ambiguousStackFile, stackFileFolders } from "./config/plain-scalars.ts";
 import type { Config } from "./config/schema.ts";
 import { configValue } from "./config/values.ts";
 import { checkout } from "./paths.ts";
 import { archiveProblem } from "./proxies/archive.ts";
 
 export async function readConfig(): Promise<Config> {
+  // The engine has read the file already; what it made of such a word cannot be told from what is right.
+  const ambiguous = stackFileFolders(pulumi.runtime.getRootDirectory()).flatMap((folder) =>
+    ambiguousStackFile(pulumi.getStack(), folder),
+  );
+  if (ambiguous.length > 0) throw new ConfigError([...new Set(ambiguous)]);
   const checked = checkConfig(withEnvironment(rawConfig(pulumi.getProject()), process.env), rawConfig("aws"));
   if ("problems" in checked) throw new ConfigError(checked.problems);
   const { archive } = checked.config.proxy;

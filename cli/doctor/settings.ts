@@ -38,7 +38,7 @@ export function knownStacks(root: string): { committed: string[]; own: string[] 
 const workFolder = (root: string): string => join(root, ".meshbench", "project");
 
 function read(file: string): Settings {
-  return existsSync(file) ? ((parse(readFileSync(file, "utf8")) ?? {}) as Settings) : {};
+  return existsSync(file) ? ((parse(readFileSync(file, "utf8"), { merge: true }) ?? {}) as Settings) : {};
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What one stack still needs. */
 import { checkConfig } from "../../infra/config/check.ts";
+import { ambiguousStackFile } from "../../infra/config/plain-scalars.ts";
 import type { Config } from "../../infra/config/schema.ts";
 import type { Check } from "../../infra/preflight/check.ts";
 import { archiveProblem } from "../../infra/proxies/archive.ts";
@@ -35,7 +36,10 @@ export async function checkStack(stack: string, engine: Found | undefined, root 
     };
   }
   const kinds = siteKinds(settings.raw);
-  const items = configItems(settings);
+  const items = [
+    ...ambiguousStackFile(stack, root).map((problem) => missing("configuration", problem)),
+    ...configItems(settings),
+  ];
   const checked = checkConfig(settings.raw, settings.aws);
   const config = "config" in checked ? checked.config : undefined;
   const plugins = pluginItems(kinds, engine);

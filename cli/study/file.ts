@@ -3,6 +3,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { checkConfig } from "../../infra/config/check.ts";
 import { withEnvironment } from "../../infra/config/environment.ts";
+import { ambiguousScalars } from "../../infra/config/plain-scalars.ts";
 import type { Config } from "../../infra/config/schema.ts";
 import { splitNamespaces } from "../../infra/config/sites/aws-settings.ts";
 
@@ -94,6 +95,8 @@ export function parseStudy(text: string, file: string): Study {
   } catch (error) {
     throw new StudyError(`${file}: is no valid YAML: ${(error as Error).message.split("\n")[0]}`);
   }
+  const ambiguous = ambiguousScalars(text, file);
+  if (ambiguous.length > 0) throw new StudyError(ambiguous.join("\n"));
   const parsed = studySchema.safeParse(input);
   if (parsed.success) return parsed.data;
   throw new StudyError(

@@ -1,11 +1,11 @@
 /** One leg's stack: stood up, measured, its result kept, taken down. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { checkout } from "../../tools/paths.ts";
 import { openProject, type Project, stateFile } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
-import { isSecure } from "../../tools/start/stack-files.ts";
+import { asYaml, isSecure } from "../../tools/start/stack-files.ts";
 import { type Leg, StudyError } from "./file.ts";
 
 export interface LegOptions {
@@ -93,7 +93,7 @@ async function ensureStack(project: Project, leg: Leg, options: LegOptions): Pro
   const config = Object.fromEntries(
     Object.entries(leg.cell.raw).map(([key, value]) => [key.startsWith("aws:") ? key : `meshbench:${key}`, value]),
   );
-  writeFileSync(file, stringify({ ...before, config }));
+  writeFileSync(file, asYaml({ ...before, config }));
 }
 
 async function captured(

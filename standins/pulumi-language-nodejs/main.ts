@@ -49,6 +49,9 @@ class NodeLanguageHost extends LanguageServer {
   override run(call: { request: RunRequest }, callback: Callback<RunResponse>): void {
     const { request } = call;
     process.chdir(request.getPwd());
+    // The SDK's server leaves out the project's folder, which programs ask for: its store takes it from there, as under
+    // the vendor's host.
+    process.env["PULUMI_NODEJS_ROOT_DIRECTORY"] = request.getInfo()?.getRootDirectory() ?? "";
     this.program = () => load(request);
     let answered = false;
     super.run(call, (error, response) => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { mergeSettings, type Settings } from "../../tools/start/stack-files.ts";
+import { parse } from "yaml";
+import { asYaml, mergeSettings, type Settings } from "../../tools/start/stack-files.ts";
 
 const config = fc.dictionary(
   fc.constantFrom("a", "b", "c", "d"),
@@ -50,4 +51,13 @@ test("a key changed here wins; every other key follows the committed file", () =
 test("a key removed here stays removed", () => {
   const committed = { config: { keep: 1, drop: 2 } };
   assert.deepEqual(mergeSettings(committed, committed, { config: { keep: 1 } }), { config: { keep: 1 } });
+});
+
+test("a copy is read alike with the rules of YAML 1.1 and 1.2, and keeps an ESC environment beside the configuration", () => {
+  const committed = {
+    environment: ["bench/tokens"],
+    config: { a: "2026-01-02", b: "1_000", c: "0b11", d: "0644", e: "on", f: "22:30", g: 8, h: true },
+  };
+  const text = asYaml(mergeSettings(committed, {}, {}));
+  for (const version of ["1.1", "1.2"] as const) assert.deepEqual(parse(text, { version }), committed, version);
 });

@@ -50,6 +50,9 @@ export function mergeSettings(committed: Settings, before: Settings, copy: Setti
   return Object.keys(config).length > 0 ? { ...top, config } : top;
 }
 
+/** Texts that the engine, with rules of YAML 1.1, would take for a number or a time ("2026-01-02") keep their quotes. */
+export const asYaml = (settings: Settings): string => stringify(settings, { compat: "yaml-1.1" });
+
 function read(file: string): Settings {
   if (!existsSync(file)) return {};
   try {
@@ -85,7 +88,7 @@ function syncProject(project: Project): void {
   const back = isAbsolute(main) ? main : relative(project.work, join(project.root, main));
   write(
     join(project.work, "Pulumi.yaml"),
-    `# Made from ../../Pulumi.yaml at every run; edit that one.\n${stringify({ ...settings, main: back })}`,
+    `# Made from ../../Pulumi.yaml at every run; edit that one.\n${asYaml({ ...settings, main: back })}`,
   );
 }
 
@@ -104,8 +107,8 @@ export function syncStackFiles(project: Project): void {
     const hasCopy = existsSync(copyFile);
     const before = hasCopy ? read(beforeFile) : {};
     if (hasCopy && isDeepStrictEqual(committed, before)) continue;
-    write(copyFile, stringify(mergeSettings(committed, before, hasCopy ? read(copyFile) : {})));
-    write(beforeFile, stringify(committed));
+    write(copyFile, asYaml(mergeSettings(committed, before, hasCopy ? read(copyFile) : {})));
+    write(beforeFile, asYaml(committed));
   }
 }
 
