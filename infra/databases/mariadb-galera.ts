@@ -12,7 +12,7 @@ export const mariadbGalera: Engine<DatabaseOf<"mariadb/galera">> = {
   port: 3306,
   roleOf: () => "any",
   roles: null,
-  commit: "farthest-member",
+  commit: "safe-delivery",
   quorum: true,
   bytesPerRow: INNODB_ROW_BYTES,
   host: MARIADB_HOST,

@@ -88,7 +88,7 @@ export function commitsPerTransaction(point: Point): number {
 }
 
 /** From the result itself; results from before it was recorded are of Galera wherever there are several nodes. */
-export const commitRuleOf = (subject: Subject): CommitRule => subject.context?.database?.commit ?? "farthest-member";
+export const commitRuleOf = (subject: Subject): CommitRule => subject.context?.database?.commit ?? "safe-delivery";
 
 /** Floor of one point, or null when RTTs or the statement mix are not known. */
 export function floorOf(subject: Subject, point: Point): Floor | null {
@@ -103,11 +103,18 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
   const commits = commitsPerTransaction(point);
   const rule = COMMIT_RULES[commitRuleOf(subject)];
   if (commits > 0) {
-    const waits = databases.map((writer) => {
-      const others = databases.filter((n) => n !== writer).map((n) => rtt.between(writer, n));
-      return others.some((r) => r === null) ? null : rule.roundTrip(others as number[]);
-    });
-    if (waits.every((w) => w !== null)) add(`commit: ${rule.what}`, commits, Math.min(...(waits as number[])));
+    const complete = databases.every((a) => databases.every((b) => rtt.between(a, b) !== null));
+    const others = (writer: string): string[] => databases.filter((node) => node !== writer);
+    if (complete)
+      add(
+        `commit: ${rule.what}`,
+        commits,
+        Math.min(
+          ...writersOf(subject, point, databases).map((writer) =>
+            rule.wait(writer, others(writer), (a, b) => rtt.between(a, b)!),
+          ),
+        ),
+      );
   }
 
   const drivers = nodes(subject, "driver");
@@ -136,6 +143,16 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
     measuredMs: measured?.ms ?? null,
     source: measured?.source ?? null,
   };
+}
+
+/** The nodes that took writes in a point's windows, where that was recorded; else any may have. */
+function writersOf(subject: Subject, point: Point, databases: readonly string[]): readonly string[] {
+  const windows = (subject.result?.steps ?? []).filter(
+    (w) => w.workload === point.workload && w.threads === point.threads,
+  );
+  const primaries = new Set(windows.flatMap((w) => w.primaries ?? []).flatMap((entry) => entry.nodes));
+  const seen = databases.filter((node) => primaries.has(node));
+  return seen.length > 0 ? seen : databases;
 }
 
 /** Names of the nodes behind the spec's endpoints: by mesh address, else by the endpoint's own name. */

@@ -2,10 +2,12 @@
 import { z } from "zod";
 
 /**
- * Which round trips between database nodes a commit waits for. none: it is the server's own business; farthest-member:
- * one to the farthest node of the group; nearest-member: one to the nearest node, whose acknowledgement is enough.
+ * What a commit waits for on the network between the database nodes. none: nothing; nearest-member: one round trip to
+ * the nearest node, whose acknowledgement is enough; farthest-member: one to the farthest node of the group;
+ * safe-delivery: until every node is known to have what every other node has received. docs/floors.md has what each
+ * rests on.
  */
-export const commitRule = z.enum(["none", "farthest-member", "nearest-member"]);
+export const commitRule = z.enum(["none", "nearest-member", "farthest-member", "safe-delivery"]);
 export type CommitRule = z.infer<typeof commitRule>;
 
 /** What the infrastructure knows and the driver does not: copied into the result as it is. */
