@@ -5,7 +5,7 @@ import type { SiteCommands } from "./kind.ts";
 import { local } from "./local.ts";
 import { proxmox } from "./proxmox.ts";
 
-/** Hosts that are there already are left as they were found. */
+/** Of hosts that are there already, which are left as they were found. */
 const ssh: SiteCommands = {
   where: "ssh",
   inCloud: false,
@@ -16,7 +16,12 @@ const ssh: SiteCommands = {
   room: null,
 };
 
-export const SITE_COMMANDS: { readonly [K in Site["kind"]]: SiteCommands } = { local, aws, proxmox, ssh };
+export const SITE_COMMANDS: { readonly [K in Site["kind"]]: SiteCommands } = {
+  local,
+  aws,
+  proxmox,
+  ssh,
+};
 
 /** By what a stack file says, which may be anything. */
 export const commandsOf = (kinds: Iterable<string>): SiteCommands[] =>

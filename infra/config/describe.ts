@@ -55,7 +55,7 @@ function allowedBy(issue: Issue): string {
     case "invalid_type":
       return NAMES[issue.expected] ?? issue.expected;
     case "invalid_value":
-      return `${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}`;
+      return oneOf(issue.values.map(String));
     case "too_small":
       return bound(issue.inclusive === false ? "more than" : "at least", issue.minimum, issue.origin);
     case "too_big":
@@ -63,13 +63,15 @@ function allowedBy(issue: Issue): string {
     case "invalid_union":
       return issue.errors.length > 0
         ? [...new Set(issue.errors.flatMap((option) => option.slice(0, 1).map(allowedBy)))].join(", or ")
-        : `one of ${[...issue.message.matchAll(/'([^']+)'/g)].map((m) => m[1]).join(", ")}`;
+        : oneOf([...issue.message.matchAll(/'([^']+)'/g)].map((m) => m[1]!));
     case "invalid_key":
       return issue.issues.map(allowedBy).join(", ");
     default:
       return lowerFirst(issue.message);
   }
 }
+
+const oneOf = (values: string[]): string => `${values.length > 1 ? "one of " : ""}${values.join(", ")}`;
 
 function bound(words: string, limit: number | bigint, origin: string): string {
   const of =

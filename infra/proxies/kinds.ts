@@ -46,7 +46,11 @@ const none: ProxyKind = {
   load: null,
 };
 
-export const PROXIES: ProxyKinds = { haproxy, maxscale, none };
+export const PROXIES: ProxyKinds = {
+  haproxy,
+  maxscale,
+  none,
+};
 
 /** Units of all kinds but this one. */
 export const displacedBy = (kind: ProxyKindName): string[] =>

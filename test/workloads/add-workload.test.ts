@@ -1,52 +1,19 @@
-// Proves that CONTRIBUTING.md's "How to add a workload" is true: in a copy of the sources exactly what stands there is
-// done; it compiles, two files differ, and the workload runs on real servers.
+// Proves that CONTRIBUTING.md's "How to add a workload" is true of what runs: the workload that is added to a copy of the
+// sources as it is written there is listed, its options are checked, and it runs on real servers. That it compiles, and
+// how many files it takes: test/contributing/add.test.ts.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { bothServers } from "../../harness/servers/servers.ts";
+import { apply, copyOfSources, guideOf } from "../contributing/guide.ts";
 
 const run = promisify(execFile);
-const ROOT = new URL("../..", import.meta.url).pathname;
-const guide =
-  /## How to add a workload\n([\s\S]*?)\n## /.exec(readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8"))?.[1] ?? "";
-const [source = "", lines = ""] = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map((found) => found[1] as string);
-const folder = mkdtempSync(join(tmpdir(), "meshbench-add-workload-"));
-
-function doAsWritten(): void {
-  for (const name of ["workloads", "package.json", "tsconfig.json"])
-    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-  writeFileSync(join(folder, "workloads/visits.ts"), source);
-  const [imported = "", list = ""] = lines.trim().split("\n\n");
-  const registry = join(folder, "workloads/registry.ts");
-  const before = readFileSync(registry, "utf8");
-  const changed = before
-    .replace(/^import type \{ Workload \}/m, `${imported}\nimport type { Workload }`)
-    .replace(/^const ALL: .*$/m, list);
-  assert.notEqual(changed, before);
-  writeFileSync(registry, changed);
-}
-
-function touched(): string[] {
-  const read = (path: string): string | null => {
-    try {
-      return readFileSync(path, "utf8");
-    } catch {
-      return null;
-    }
-  };
-  return (
-    readdirSync(join(folder, "workloads"), { recursive: true, withFileTypes: true }) as import("node:fs").Dirent[]
-  )
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .filter((path) => read(join(ROOT, path)) !== read(join(folder, path)))
-    .toSorted();
-}
+const folder = copyOfSources();
+after(() => rmSync(folder, { recursive: true, force: true }));
+for (const block of guideOf("a workload").blocks) apply(folder, block);
 
 const load = async (args: string[], password = ""): Promise<string> =>
   (
@@ -55,20 +22,6 @@ const load = async (args: string[], password = ""): Promise<string> =>
       timeout: 120_000,
     })
   ).stdout;
-
-before(doAsWritten);
-after(() => rmSync(folder, { recursive: true, force: true }));
-
-test("two files are touched, and the project compiles", async () => {
-  assert.deepEqual(touched(), ["workloads/registry.ts", "workloads/visits.ts"]);
-  const config = join(folder, "tsconfig.json");
-  const { include: _, ...rest } = JSON.parse(readFileSync(config, "utf8")) as Record<string, unknown>;
-  writeFileSync(config, JSON.stringify({ ...rest, include: ["workloads"] }));
-  const compiled = await run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", folder]).catch(
-    (error: { stdout: string }) => error,
-  );
-  assert.equal(compiled.stdout, "");
-});
 
 test("its options are listed and checked", async () => {
   assert.match(await load(["list-options"]), /visits +Reads of pages[\s\S]*reads=3 +Pages that an event reads/);

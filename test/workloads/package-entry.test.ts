@@ -7,13 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import * as entry from "meshbench/workload";
+import { guideOf } from "../contributing/guide.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "meshbench-own-workload-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const guide = readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8");
-const example = /## How to add a workload\n[\s\S]*?```ts\n([\s\S]*?)```/.exec(guide)?.[1] ?? "";
+const example = guideOf("a workload").blocks.find(({ edit }) => !edit)!.text;
 /** The guide's workload with all of its imports by the package's name. */
 const own = `import type { Dataset, Workload } from "meshbench/workload";
 import { COMMON, control, count, execute, rowsOf, z } from "meshbench/workload";

@@ -22,7 +22,14 @@ export const localSite = z.strictObject({
   replaceNodes: z.boolean().default(false),
 });
 
-export const siteSchema = z.discriminatedUnion("kind", [localSite, awsSite, proxmoxSite, sshSite]);
+const SCHEMAS = {
+  local: localSite,
+  aws: awsSite,
+  proxmox: proxmoxSite,
+  ssh: sshSite,
+};
+type Schema = (typeof SCHEMAS)[keyof typeof SCHEMAS];
+export const siteSchema = z.discriminatedUnion("kind", Object.values(SCHEMAS) as [Schema, ...Schema[]]);
 
 export type LocalSite = z.infer<typeof localSite>;
 export type Site = z.infer<typeof siteSchema>;

@@ -10,7 +10,12 @@ import { ssh } from "./ssh.ts";
 export type SiteOf<K extends Site["kind"]> = Extract<Site, { kind: K }>;
 
 /** Nodes are made in this order. */
-export const SITE_KINDS: { readonly [K in Site["kind"]]: SiteKind<SiteOf<K>> } = { local, aws, proxmox, ssh };
+export const SITE_KINDS: { readonly [K in Site["kind"]]: SiteKind<SiteOf<K>> } = {
+  local,
+  aws,
+  proxmox,
+  ssh,
+};
 
 /** The description takes the very site that it was found by. */
 export const kindOf = ({ kind }: Pick<Site, "kind">): SiteKind => SITE_KINDS[kind] as unknown as SiteKind;

@@ -76,7 +76,8 @@ export type CreateNodes<S extends Site> = (
   opts?: pulumi.ComponentResourceOptions,
 ) => Node[];
 
-export const plansAt = (plans: NodePlan[], { name }: Site): NodePlan[] => plans.filter((plan) => plan.site === name);
+export const plansAt = (plans: NodePlan[], { name }: Pick<Site, "name">): NodePlan[] =>
+  plans.filter((plan) => plan.site === name);
 
 /** Of kinds whose nodes are made here. */
 export const withRelease = <S extends { debian?: DebianRelease | undefined }>(
