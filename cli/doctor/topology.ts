@@ -70,7 +70,7 @@ export function configItems({ raw, aws, sealed }: StackSettings): Item[] {
   if ("problems" in checked)
     return [
       ...checked.problems.map((problem) =>
-        missing(/^\S+: missing\b/.test(problem) ? "to be set" : "configuration", problem),
+        missing(checked.missing.includes(problem) ? "to be set" : "configuration", problem),
       ),
       ...secrets,
     ];

@@ -14,19 +14,25 @@ import { DATABASE_HOSTS, driverSite } from "../topology.ts";
 import { databaseNodes, maxThreads } from "./counts.ts";
 import { describe } from "./describe.ts";
 import { whoseKey, withEngine } from "./engines.ts";
+import { type Problem, sentenceOf } from "./problem.ts";
 import { namedProfile } from "./profiles.ts";
 import { type Config, configSchema, DEFAULT_LINKS, DEFAULT_SITES } from "./schema.ts";
 import { awsSettings, withRegion } from "./sites/aws-settings.ts";
 import { checkPlaces } from "./sites/places.ts";
 import { withTuning } from "./tuning.ts";
 
-export type Checked = { config: Config; warnings: string[] } | { problems: string[] };
+/** `missing`: those of the problems that are values yet to be given. */
+export type Checked = { config: Config; warnings: string[] } | { problems: string[]; missing: string[] };
+
+const refused = (problems: Problem[]): Checked => ({
+  problems: problems.map(sentenceOf),
+  missing: problems.filter((problem) => typeof problem !== "string").map(sentenceOf),
+});
 
 /** `raw` has the keys of `meshbench:` without the prefix, values already parsed from their JSON text; `rawAws` those of `aws:`. */
 export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string, unknown> = {}): Checked {
   const aws = awsSettings.safeParse(rawAws);
-  if (!aws.success)
-    return { problems: aws.error.issues.flatMap((issue) => describe(issue, awsSettings, rawAws, "aws")) };
+  if (!aws.success) return refused(aws.error.issues.flatMap((issue) => describe(issue, awsSettings, rawAws, "aws")));
   const input: Record<string, unknown> = { ...raw, sites: withRegion(raw["sites"], aws.data) };
   if (input["sites"] === undefined) {
     input["sites"] = DEFAULT_SITES;
@@ -36,12 +42,10 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
   input["database"] = database;
   const parsed = configSchema.safeParse(input);
   if (!parsed.success)
-    return {
-      problems: parsed.error.issues.flatMap(
-        (issue) => ofOtherEngine(issue, database) ?? describe(issue, configSchema, input),
-      ),
-    };
-  const problems: string[] = [];
+    return refused(
+      parsed.error.issues.flatMap((issue) => ofOtherEngine(issue, database) ?? describe(issue, configSchema, input)),
+    );
+  const problems: Problem[] = [];
   const warnings: string[] = [...advice];
   const given = parsed.data;
 
@@ -50,7 +54,7 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
     try {
       profile = namedProfile(profile);
     } catch (e) {
-      return { problems: [(e as Error).message] };
+      return refused([(e as Error).message]);
     }
   }
   const config: Config = withTuning({
@@ -66,7 +70,7 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
   try {
     meshSlots(config.sites);
   } catch (e) {
-    return { problems: [...problems, (e as Error).message] };
+    return refused([...problems, (e as Error).message]);
   }
   problems.push(...checkPlaces(config));
   checkDatabase(config, problems, warnings);
@@ -75,7 +79,7 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
   warnings.push(...proxy.warnings);
   checkDrivers(config, problems, warnings);
   problems.push(...checkWorkloads(config));
-  return problems.length > 0 ? { problems } : { config, warnings };
+  return problems.length > 0 ? refused(problems) : { config, warnings };
 }
 
 /** Names and options of every step, as the driver would otherwise refuse them when the nodes are up. */
@@ -97,7 +101,7 @@ function ofOtherEngine(issue: z.core.$ZodIssue, database: unknown): string[] | u
   );
 }
 
-function checkSites(config: Config, problems: string[]): void {
+function checkSites(config: Config, problems: Problem[]): void {
   const names = config.sites.map((s) => s.name);
   for (const [i, name] of names.entries())
     if (names.indexOf(name) !== i)
@@ -133,7 +137,7 @@ function checkSites(config: Config, problems: string[]): void {
       problems.push(`meshbench:${key}: "${site}"; expected one of ${names.join(", ")}`);
 }
 
-function checkDatabase(config: Config, problems: string[], warnings: string[]): void {
+function checkDatabase(config: Config, problems: Problem[], warnings: string[]): void {
   const engine = engineOf(config.database);
   const nodes = databaseNodes(config);
   if (engine.quorum && nodes > 0 && nodes % 2 === 0)
@@ -155,7 +159,7 @@ function checkDatabase(config: Config, problems: string[], warnings: string[]): 
 }
 
 /** The further drivers have the mesh addresses below the proxy's, which a site's last database nodes would have. */
-function checkDrivers(config: Config, problems: string[], warnings: string[]): void {
+function checkDrivers(config: Config, problems: Problem[], warnings: string[]): void {
   const { driver, proxy } = config;
   if (driver.nodes === 1) return;
   if (driver.placement === "proxy") {

@@ -1,10 +1,11 @@
 /** zod's issues as sentences in the project's form: key, what was given, what is allowed. */
 import { z } from "zod";
+import { missing, type Problem } from "./problem.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-export function describe(issue: Issue, schema: z.ZodType, input: unknown, namespace = "meshbench"): string[] {
+export function describe(issue: Issue, schema: z.ZodType, input: unknown, namespace = "meshbench"): Problem[] {
   const key = (path: Path): string => `${namespace}:${path.map(segment).join("")}`;
   if (issue.code === "unrecognized_keys") {
     const allowed = keysAt(schema, issue.path, input);
@@ -21,7 +22,12 @@ export function describe(issue: Issue, schema: z.ZodType, input: unknown, namesp
       .flatMap((inner) =>
         describe({ ...inner, path: [...issue.path, ...inner.path] } as Issue, schema, input, namespace),
       );
-  return [`${key(issue.path)}: ${given === undefined ? "missing" : shown(given)}; expected ${allowedBy(issue)}`];
+  const allowed = allowedBy(issue);
+  return [
+    given === undefined
+      ? missing(key(issue.path), allowed)
+      : `${key(issue.path)}: ${shown(given)}; expected ${allowed}`,
+  ];
 }
 
 function segment(part: PropertyKey, index: number): string {

@@ -82,6 +82,21 @@ test("what is wrong is told apart from what is missing; a warning comes with wha
     [["missing", "configuration"]],
   );
   assert.match(wrong[0]!.message, /meshbench:colour: unknown key/);
+  const both = configItems({
+    raw: {
+      sites: [{ name: "home", kind: "proxmox", nodes: 1, gateway: "router", dns: ["missing"], nat: true }],
+      proxmoxToken: "missing",
+    },
+    aws: {},
+    sealed: [],
+  });
+  assert.deepEqual(both.map((i) => `${i.check}: ${i.message.split(": ")[0]}`).toSorted(), [
+    "configuration: meshbench:proxmoxToken",
+    "configuration: meshbench:sites[0].dns[0]",
+    "configuration: meshbench:sites[0].gateway",
+    "to be set: meshbench:sites[0].address",
+    "to be set: meshbench:sites[0].endpoint",
+  ]);
   const even = configItems({ raw: { sites: [{ name: "a", kind: "local", nodes: 2 }] }, aws: {}, sealed: [] });
   assert.deepEqual(
     even.map((i) => i.status),

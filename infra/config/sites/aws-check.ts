@@ -1,6 +1,7 @@
 /** What can be known to be wrong with AWS sites before AWS is asked. One sentence per problem. Pure. */
 import { parseCidr } from "../addresses.ts";
 import { dataGb, neededDiskGb } from "../data-size.ts";
+import { missing, type Problem } from "../problem.ts";
 import type { Config } from "../schema.ts";
 import type { AwsSite } from "./aws.ts";
 import { existingProblems } from "./aws-existing.ts";
@@ -31,12 +32,15 @@ export function typesOf(site: AwsSite): { key: string; type: string }[] {
 }
 
 /** `key`: meshbench:sites[0]. */
-export function checkAwsSite(site: AwsSite, key: string, config: Config): string[] {
+export function checkAwsSite(site: AwsSite, key: string, config: Config): Problem[] {
   const problems = existingProblems(site, key);
   const opened = site.securityGroupIds ?? site.jump ?? site.operatorCidr ?? config.operatorCidr;
   if (opened === undefined)
     problems.push(
-      `meshbench:operatorCidr: missing; expected your own address, such as 203.0.113.7/32: SSH to the nodes of "${site.name}" is open to this network only (0.0.0.0/0, written out, opens it to everybody)`,
+      missing(
+        "meshbench:operatorCidr",
+        `your own address, such as 203.0.113.7/32: SSH to the nodes of "${site.name}" is open to this network only (0.0.0.0/0, written out, opens it to everybody)`,
+      ),
     );
   for (const { key: name, type } of typesOf(site)) {
     if (site.placementGroup && isBurstable(type))

@@ -1,10 +1,11 @@
 /** A site in a VPC that is there already, or behind a jump host: which keys belong together. Pure. */
+import { missing, type Problem } from "../problem.ts";
 import type { AwsSite } from "./aws.ts";
 
 /** One sentence per problem; `key` is the site's: meshbench:sites[0]. */
-export function existingProblems(site: AwsSite, key: string): string[] {
+export function existingProblems(site: AwsSite, key: string): Problem[] {
   const { vpcId, subnetIds, securityGroupIds } = site;
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   const subnets = Object.entries(subnetIds ?? {});
   if (vpcId === undefined) {
     if (subnetIds !== undefined)
@@ -21,10 +22,9 @@ export function existingProblems(site: AwsSite, key: string): string[] {
         `${key}.network: ${site.network}; expected no such key with ${key}.vpcId: a VPC that is there already has its network`,
       );
     const lacking = site.zones.filter((zone) => subnetIds?.[zone] === undefined);
-    if (lacking.length > 0)
-      problems.push(
-        `${key}.subnetIds: ${subnets.length === 0 ? "missing" : `none for ${lacking.join(", ")}`}; expected with ${key}.vpcId a subnet for each of ${key}.zones (${site.zones.join(", ")}), such as {${site.zones[0]}: subnet-0123456789abcdef0}`,
-      );
+    const each = `with ${key}.vpcId a subnet for each of ${key}.zones (${site.zones.join(", ")}), such as {${site.zones[0]}: subnet-0123456789abcdef0}`;
+    if (subnets.length === 0 && lacking.length > 0) problems.push(missing(`${key}.subnetIds`, each));
+    else if (lacking.length > 0) problems.push(`${key}.subnetIds: none for ${lacking.join(", ")}; expected ${each}`);
     for (const [zone, id] of subnets.filter(([letter]) => !site.zones.includes(letter)))
       problems.push(
         `${key}.subnetIds.${zone}: ${id}; expected one of ${key}.zones (${site.zones.join(", ")}), or ${zone} among them`,
@@ -34,8 +34,8 @@ export function existingProblems(site: AwsSite, key: string): string[] {
 }
 
 /** Who may reach the nodes: said once. */
-function ruleProblems(site: AwsSite, key: string): string[] {
-  const problems: string[] = [];
+function ruleProblems(site: AwsSite, key: string): Problem[] {
+  const problems: Problem[] = [];
   if (site.securityGroupIds !== undefined)
     for (const name of ["operatorCidr", "peerCidrs"] as const)
       if (site[name] !== undefined)
@@ -45,8 +45,8 @@ function ruleProblems(site: AwsSite, key: string): string[] {
   return problems;
 }
 
-function jumpProblems(site: AwsSite, key: string): string[] {
-  const problems: string[] = [];
+function jumpProblems(site: AwsSite, key: string): Problem[] {
+  const problems: Problem[] = [];
   if (site.private === true) {
     if (site.jump === undefined)
       problems.push(
@@ -63,7 +63,10 @@ function jumpProblems(site: AwsSite, key: string): string[] {
   }
   if (site.jump !== undefined && site.operatorCidr === undefined && site.securityGroupIds === undefined)
     problems.push(
-      `${key}.operatorCidr: missing; expected with ${key}.jump the address that the jump host calls the nodes from, such as 10.1.0.9/32 (SSH is open to this network only), or ${key}.securityGroupIds`,
+      missing(
+        `${key}.operatorCidr`,
+        `with ${key}.jump the address that the jump host calls the nodes from, such as 10.1.0.9/32 (SSH is open to this network only), or ${key}.securityGroupIds`,
+      ),
     );
   return problems;
 }

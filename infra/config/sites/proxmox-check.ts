@@ -1,23 +1,30 @@
 /** What can be known to be wrong with a Proxmox site before its host is asked. One sentence per problem. Pure. */
 import { networkOf, parseAddress, parseCidr } from "../addresses.ts";
 import { neededDiskGb } from "../data-size.ts";
+import { missing, type Problem } from "../problem.ts";
 import type { Config } from "../schema.ts";
 import { needsRoot, type ProxmoxSite, profileOf, type Secrets, secretOf } from "./proxmox.ts";
 
 /** What a token looks like to the provider: USER@REALM!ID=SECRET. */
 const TOKEN = /^[^\s@!]+@[^\s@!]+![^\s=!]+=\S+$/;
 
-function checkLogin(site: ProxmoxSite, key: string, secrets: Secrets): string[] {
+function checkLogin(site: ProxmoxSite, key: string, secrets: Secrets): Problem[] {
   if (needsRoot(site))
     return secretOf(secrets.proxmoxPassword, site.name) === undefined
       ? [
-          `meshbench:proxmoxPassword: missing; expected with ${key}.wireguard "tun", since Proxmox lets only root@pam with its password pass a device through: set it with --secret, or take wireguard "kernel"`,
+          missing(
+            "meshbench:proxmoxPassword",
+            `with ${key}.wireguard "tun", since Proxmox lets only root@pam with its password pass a device through: set it with --secret, or take wireguard "kernel"`,
+          ),
         ]
       : [];
   const token = secretOf(secrets.proxmoxToken, site.name);
   if (token === undefined)
     return [
-      `meshbench:proxmoxToken: missing; expected an API token, set with \`config set --secret meshbench:proxmoxToken 'USER@REALM!ID=SECRET'\``,
+      missing(
+        "meshbench:proxmoxToken",
+        `an API token, set with \`config set --secret meshbench:proxmoxToken 'USER@REALM!ID=SECRET'\``,
+      ),
     ];
   return TOKEN.test(token)
     ? []
@@ -27,11 +34,11 @@ function checkLogin(site: ProxmoxSite, key: string, secrets: Secrets): string[] 
 }
 
 /** One sentence per problem; never shows a token. `key` is how the site is called: meshbench:sites[1]. */
-export function checkProxmoxSite(site: ProxmoxSite, key: string, config: Config): string[] {
-  const problems: string[] = [];
+export function checkProxmoxSite(site: ProxmoxSite, key: string, config: Config): Problem[] {
+  const problems: Problem[] = [];
   const example = "such as https://pve.example.org:8006";
   if (site.endpoint === undefined)
-    problems.push(`${key}.endpoint: missing; expected the address of the Proxmox API, ${example}`);
+    problems.push(missing(`${key}.endpoint`, `the address of the Proxmox API, ${example}`));
   else if (/^http:/i.test(site.endpoint))
     problems.push(
       `${key}.endpoint: "${site.endpoint}"; expected https, over which alone Proxmox serves its API, ${example}`,
@@ -49,8 +56,8 @@ export function checkProxmoxSite(site: ProxmoxSite, key: string, config: Config)
   return problems;
 }
 
-function checkGuest(site: ProxmoxSite, key: string): string[] {
-  const problems: string[] = [];
+function checkGuest(site: ProxmoxSite, key: string): Problem[] {
+  const problems: Problem[] = [];
   if (site.guest === "lxc" && site.agent)
     problems.push(`${key}.agent: true; expected no such key for a container, which has no guest agent`);
   if (site.guest === "lxc" && site.hostKeys !== "first-contact")
@@ -60,9 +67,7 @@ function checkGuest(site: ProxmoxSite, key: string): string[] {
   if (site.hostKeys === "agent" && !site.agent)
     problems.push(`${key}.hostKeys: "agent"; expected with ${key}.agent true and an image that runs the guest agent`);
   if (site.hostKeys === "snippets" && site.snippets === undefined)
-    problems.push(
-      `${key}.snippets: missing; expected with ${key}.hostKeys "snippets": a storage with content type snippets`,
-    );
+    problems.push(missing(`${key}.snippets`, `with ${key}.hostKeys "snippets": a storage with content type snippets`));
   if (site.snippets !== undefined && site.hostKeys !== "snippets")
     problems.push(
       `${key}.snippets: "${site.snippets}"; expected with ${key}.hostKeys "snippets" only, which is "${site.hostKeys}"`,
@@ -75,11 +80,11 @@ function checkGuest(site: ProxmoxSite, key: string): string[] {
   return problems;
 }
 
-function checkNetwork(site: ProxmoxSite, key: string): string[] {
-  const problems: string[] = [];
+function checkNetwork(site: ProxmoxSite, key: string): Problem[] {
+  const problems: Problem[] = [];
   const needed = '"dhcp", or address and mask of the first database node such as 192.168.1.40/24';
   const cidr = parseCidr(site.address ?? "");
-  if (site.address === undefined) problems.push(`${key}.address: missing; expected ${needed}`);
+  if (site.address === undefined) problems.push(missing(`${key}.address`, needed));
   else if (site.address === "dhcp") problems.push(...checkDhcp(site, key));
   else if (cidr === undefined) problems.push(`${key}.address: "${site.address}"; expected ${needed}`);
   if (site.address !== "dhcp") problems.push(...checkStatic(site, key, cidr));
@@ -95,32 +100,34 @@ function checkNetwork(site: ProxmoxSite, key: string): string[] {
   return problems;
 }
 
-function checkDhcp(site: ProxmoxSite, key: string): string[] {
-  const problems: string[] = [];
+function checkDhcp(site: ProxmoxSite, key: string): Problem[] {
+  const problems: Problem[] = [];
   if (site.guest === "vm" && !site.agent)
     problems.push(
       `${key}.address: "dhcp"; expected static addresses, or an image with the guest agent, which tells the address, and ${key}.agent true`,
     );
   if (!site.nat && site.publicAddress === undefined)
     problems.push(
-      `${key}.publicAddress: missing; expected with ${key}.nat false and ${key}.address "dhcp": where other sites reach the nodes`,
+      missing(
+        `${key}.publicAddress`,
+        `with ${key}.nat false and ${key}.address "dhcp": where other sites reach the nodes`,
+      ),
     );
   return problems;
 }
 
 /** `cidr` is undefined where the address is missing or no address: what else is missing is said all the same. */
-function checkStatic(site: ProxmoxSite, key: string, cidr: ReturnType<typeof parseCidr>): string[] {
-  const problems: string[] = [];
+function checkStatic(site: ProxmoxSite, key: string, cidr: ReturnType<typeof parseCidr>): Problem[] {
+  const problems: Problem[] = [];
   const network = cidr && networkOf(cidr);
   if (cidr && network && (cidr.address <= network.first || cidr.address + LAST_OFFSET >= network.last))
     problems.push(
       `${key}.address: "${site.address}"; expected one with the ${LAST_OFFSET} addresses after it inside the network`,
     );
   const gateway = parseAddress(site.gateway ?? "");
-  if (gateway === undefined)
-    problems.push(
-      `${key}.gateway: ${site.gateway === undefined ? "missing" : `"${site.gateway}"`}; expected with a static address: the router's address in the same network`,
-    );
+  const router = "with a static address: the router's address in the same network";
+  if (site.gateway === undefined) problems.push(missing(`${key}.gateway`, router));
+  else if (gateway === undefined) problems.push(`${key}.gateway: "${site.gateway}"; expected ${router}`);
   else if (network && (gateway < network.first || gateway > network.last))
     problems.push(`${key}.gateway: "${site.gateway}"; expected an address in the network of ${site.address}`);
   return problems;
@@ -129,8 +136,8 @@ function checkStatic(site: ProxmoxSite, key: string, cidr: ReturnType<typeof par
 /** The driver stands thirteen addresses after the first database node. */
 const LAST_OFFSET = 13;
 
-function checkStorage(site: ProxmoxSite, key: string): string[] {
-  const problems: string[] = [];
+function checkStorage(site: ProxmoxSite, key: string): Problem[] {
+  const problems: Problem[] = [];
   const chosen = site.storage === undefined ? [] : [site.storage].flat();
   if (Array.isArray(site.storage) && site.storage.length !== site.nodes)
     problems.push(
@@ -145,8 +152,8 @@ function checkStorage(site: ProxmoxSite, key: string): string[] {
   return problems;
 }
 
-function checkDisks(site: ProxmoxSite, key: string, config: Config): string[] {
-  const problems: string[] = [];
+function checkDisks(site: ProxmoxSite, key: string, config: Config): Problem[] {
+  const problems: Problem[] = [];
   const rows = config.profile.data.tables * config.profile.data.tableSize;
   const onRoot = Array.from({ length: site.nodes }, (_, i) => profileOf(site, i)?.profile.sizeGb).some(
     (gb) => gb === undefined,

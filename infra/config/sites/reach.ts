@@ -2,16 +2,17 @@
 import { unreachablePairs } from "../../mesh/plan.ts";
 import { kindOf } from "../../sites/kinds/index.ts";
 import { networkOf, overlap, parseCidr } from "../addresses.ts";
+import { missing, type Problem } from "../problem.ts";
 import type { Config } from "../schema.ts";
 import type { Site } from "./index.ts";
 
 /** One sentence per problem. `slots`: of the sites in the mesh, by name. */
-export function checkReach(config: Pick<Config, "sites" | "mesh">, slots: Record<string, number>): string[] {
+export function checkReach(config: Pick<Config, "sites" | "mesh">, slots: Record<string, number>): Problem[] {
   return [...overlaps(config, slots), ...unreachable(config.sites)];
 }
 
-function overlaps({ sites, mesh }: Pick<Config, "sites" | "mesh">, slots: Record<string, number>): string[] {
-  const problems: string[] = [];
+function overlaps({ sites, mesh }: Pick<Config, "sites" | "mesh">, slots: Record<string, number>): Problem[] {
+  const problems: Problem[] = [];
   const networks = sites.flatMap((site, i) =>
     kindOf(site)
       .networks(site, slots[site.name]!)
@@ -44,13 +45,17 @@ function overlaps({ sites, mesh }: Pick<Config, "sites" | "mesh">, slots: Record
   return problems;
 }
 
-const ofDefault = (own: { key: string; text: string }, other: { key: string; text: string }): string =>
-  `${own.key}.network: missing, and its default ${own.text} overlaps ${other.text} of ${other.key}; expected another, such as 172.20.0.0/16`;
+const ofDefault = (own: { key: string; text: string }, other: { key: string; text: string }): Problem =>
+  missing(
+    `${own.key}.network`,
+    "another, such as 172.20.0.0/16",
+    `its default ${own.text} overlaps ${other.text} of ${other.key}`,
+  );
 
 const shareNetwork = (one: Site, other: Site): boolean =>
   one.kind === other.kind && kindOf(one).shareNetwork(one, other);
 
-function unreachable(sites: Site[]): string[] {
+function unreachable(sites: Site[]): Problem[] {
   const keyOf = (name: string): string => kindOf(sites.find((s) => s.name === name)!).natKey;
   const pairs = unreachablePairs(sites.map((site) => ({ name: site.name, behindNat: kindOf(site).behindNat(site) })));
   return pairs.map(([a, b]) => {

@@ -1,5 +1,6 @@
 /** Hosts that already exist: bare metal, or machines of any other origin. */
 import { z } from "zod";
+import { missing, type Problem } from "../problem.ts";
 import { hostKey, jumpHost, siteCommon } from "./common.ts";
 
 export const sshHost = z.strictObject({
@@ -32,8 +33,8 @@ export const sshSite = z.strictObject({
 export type SshSite = z.infer<typeof sshSite>;
 
 /** `needed`: hosts that the topology places in this site. */
-export function checkSshSite(site: SshSite, key: string, needed: number): string[] {
-  const problems: string[] = [];
+export function checkSshSite(site: SshSite, key: string, needed: number): Problem[] {
+  const problems: Problem[] = [];
   if (site.hosts.length < needed)
     problems.push(
       `${key}.hosts: ${site.hosts.length} hosts; expected ${needed}, one for each node of the site (database nodes, and a proxy or driver with a node of its own)`,
@@ -41,7 +42,10 @@ export function checkSshSite(site: SshSite, key: string, needed: number): string
   for (const [i, host] of site.hosts.entries()) {
     if (host.hostKey === undefined && !site.scanHostKeys)
       problems.push(
-        `${key}.hosts[${i}].hostKey: missing; expected the host's key (\`ssh-keyscan -t ed25519 ${host.address}\`, compared with the host's own), or ${key}.scanHostKeys to take what is seen first`,
+        missing(
+          `${key}.hosts[${i}].hostKey`,
+          `the host's key (\`ssh-keyscan -t ed25519 ${host.address}\`, compared with the host's own), or ${key}.scanHostKeys to take what is seen first`,
+        ),
       );
     const other = site.hosts.findIndex((h) => h.address === host.address);
     if (other !== i)

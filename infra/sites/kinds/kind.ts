@@ -3,6 +3,7 @@
  * pure functions; what needs a cloud's packages is loaded only when it is wanted.
  */
 import type * as pulumi from "@pulumi/pulumi";
+import type { Problem } from "../../config/problem.ts";
 import type { Config } from "../../config/schema.ts";
 import type { DebianRelease } from "../../config/sites/common.ts";
 import type { Site } from "../../config/sites/index.ts";
@@ -22,8 +23,8 @@ export interface SiteKind<S extends Site = Site> {
   readonly emulatesLinks: boolean;
   /** Keys of the stack go into a site that has none of its own. */
   complete(site: S, stack: { debian: DebianRelease }): S;
-  /** Sentences in the project's form, before anything is created. `key`: meshbench:sites[0]. */
-  check(site: S, key: string, config: Config): string[];
+  /** What is wrong or missing, before anything is created. `key`: meshbench:sites[0]. */
+  check(site: S, key: string, config: Config): Problem[];
   /** The networks that the site's nodes stand in, as far as the configuration says. `slot`: of the site in the mesh. */
   networks(site: S, slot: number): SiteNetwork[];
   /** Whether two sites may have the same network, because one administration hands out its addresses. */
