@@ -3,10 +3,10 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { stringify } from "yaml";
 import type { ConfigInput } from "../infra/config/schema.ts";
 import { labName } from "../infra/sites/lab-name.ts";
 import { checkout, nodeBinary } from "../tools/paths.ts";
+import { asYaml } from "../tools/start/stack-files.ts";
 import { type RunResult, runResultSchema } from "../workloads/contract.ts";
 
 export const TWO_SITES: ConfigInput = {
@@ -61,7 +61,7 @@ export class TestStack {
 
   configure(config: ConfigInput): void {
     const prefixed = Object.fromEntries(Object.entries(config).map(([k, v]) => [`meshbench:${k}`, v]));
-    writeFileSync(join(this.root, `Pulumi.${this.name}.yaml`), stringify({ config: prefixed }));
+    writeFileSync(join(this.root, `Pulumi.${this.name}.yaml`), asYaml({ config: prefixed }));
   }
 
   /** The engine as `npm run pulumi` runs it, on this stack. */

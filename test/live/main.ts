@@ -7,12 +7,13 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { linkProgram } from "../../harness/stack.ts";
 import { checkConfig } from "../../infra/config/check.ts";
 import { checkout } from "../../tools/paths.ts";
 import { openProject } from "../../tools/project.ts";
 import { runPulumi } from "../../tools/run.ts";
+import { asYaml } from "../../tools/start/stack-files.ts";
 import { awsLeftovers, proxmoxLeftovers } from "./leftovers.ts";
 
 const program = new Command("test:live")
@@ -70,7 +71,7 @@ linkProgram(root);
 const { proxmoxToken: _secret, ...plain } = config;
 writeFileSync(
   join(root, `Pulumi.${STACK}.yaml`),
-  stringify({ config: Object.fromEntries(Object.entries(plain).map(([k, v]) => [`meshbench:${k}`, v])) }),
+  asYaml({ config: Object.fromEntries(Object.entries(plain).map(([k, v]) => [`meshbench:${k}`, v])) }),
 );
 const project = openProject(root);
 

@@ -43,6 +43,7 @@ config:\r
   meshbench:k: &all { x: 1 }
   meshbench:l: *all
   010: 1
+  meshbench:cost: { asOf: 2026-01-31 }
   meshbench:m: |
     010
 environment:
