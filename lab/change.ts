@@ -1,6 +1,7 @@
-/** What can be changed of nodes that stand: their labels, their processors and memory. */
+/** What can be changed of nodes that stand: their labels, their processors and memory, who reaches them. */
 import { initPid } from "./boot.ts";
 import { type Limits, moveInto } from "./cgroups.ts";
+import { operatorPath } from "./network/operator.ts";
 import { listNodes, readNode, requireLab, saveNode, withNodeLock } from "./registry.ts";
 import { LabError, progress } from "./run.ts";
 import type { NodeRecord } from "./schema.ts";
@@ -26,6 +27,17 @@ export async function label(lab: string, labels: NodeRecord["labels"]): Promise<
     (await listNodes(lab)).map((node) => change(lab, node, async (record) => ({ ...record, labels }))),
   );
   return { lab, nodes: changed.flatMap((record) => record?.name ?? []) };
+}
+
+/** Opens or closes the operator's way to a node, for good. */
+export async function access(lab: string, node: string, open: boolean): Promise<{ name: string; closed: boolean }> {
+  const known = await requireLab(lab);
+  const changed = await change(lab, node, async ({ closed: _, ...record }) => {
+    await operatorPath(known, record, open);
+    return open ? record : { ...record, closed: true };
+  });
+  if (!changed) throw new LabError(`lab "${lab}" has no node "${node}"`);
+  return { name: node, closed: !open };
 }
 
 /** @returns by node "none", "applied", or what could not be set and why; a node that is down has it at its next boot. */

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
-import { label, limit } from "./change.ts";
+import { access, label, limit } from "./change.ts";
 import { check, installMissing, requireMachine } from "./check.ts";
 import { buildImage, imageRoot, pruneImages } from "./image/image.ts";
 import type { Debian } from "./image/mirror.ts";
@@ -170,6 +170,15 @@ nodes
   .option("--timeout <seconds>", "how long to wait for sshd", seconds, 60)
   .action(async (o: { lab: string; name: string; timeout: number }) =>
     print(await startNode(o.lab, o.name, o.timeout * 1000)),
+  );
+nodes
+  .command("access")
+  .description("let this machine reach a node, or not: closed, the node is reached from its own site alone")
+  .addOption(lab())
+  .addOption(node())
+  .addOption(new Option("--operator <way>", "open or closed").choices(["open", "closed"]).makeOptionMandatory())
+  .action(async (o: { lab: string; name: string; operator: "open" | "closed" }) =>
+    print(await access(o.lab, o.name, o.operator === "open")),
   );
 nodes
   .command("exec")

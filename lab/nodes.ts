@@ -6,6 +6,7 @@ import { makeDisk } from "./disk.ts";
 import { requireImage } from "./image/image.ts";
 import { FIRST_HOST, LAST_HOST, names, nodeAddress, siteAddresses } from "./network/addresses.ts";
 import { ensureNamespace, listNamespaces, publicAddress, removeIfLeft, restoreNetwork } from "./network/network.ts";
+import { operatorPath } from "./network/operator.ts";
 import {
   listNodes,
   paths,
@@ -125,6 +126,9 @@ async function bringUp(record: NodeRecord, timeoutMs: number): Promise<Omit<Node
     await saveNode(record);
   }
   const log = nodeDirectories(record.lab, record.name).log;
+  // Also for a node at an address that one which was closed had before. This is the operator's machine: a node that is
+  // closed to it is looked at first.
+  await operatorPath(lab, record, true);
   let lookedAt = Date.now();
   const answered = await poll(timeoutMs, 25, async () => {
     if (await sshAnswers(record.address)) return "up";
@@ -138,6 +142,7 @@ async function bringUp(record: NodeRecord, timeoutMs: number): Promise<Omit<Node
     throw new LabError(`node "${record.name}": sshd did not answer within ${timeoutMs / 1000} s; see ${log}`);
   const init = await initPid(record.lab, record.name);
   if (init === undefined) throw new LabError(`node "${record.name}" ended while booting; see ${log}`);
+  if (record.closed) await operatorPath(lab, record, false);
   return {
     name: record.name,
     site: record.site,

@@ -180,5 +180,7 @@ export interface NodeRecord {
   /** "none", "applied", or what could not be set and why, at the last boot. */
   limits: string;
   userData: boolean;
+  /** The operator does not reach it by itself. */
+  closed?: true;
   createdAt: string;
 }

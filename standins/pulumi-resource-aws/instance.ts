@@ -3,15 +3,16 @@
  * boots.
  */
 import * as sdk from "@aws-sdk/client-ec2";
-import { isObject, type Value, type Values } from "../pulumi-resource-command/values.ts";
+import { isObject, type Value } from "../pulumi-resource-command/values.ts";
 import { orGone, retag, tagged, tagsOf } from "./client.ts";
 import { between, type Call, type Kind, oneOf, open } from "./kind.ts";
-import { lab, labName, labNodes } from "./lab.ts";
+import { lab, labName } from "./lab.ts";
 
 interface Inputs {
   ami: string;
   instanceType: string;
   subnetId: string;
+  associatePublicIpAddress?: boolean;
   keyName?: string;
   vpcSecurityGroupIds?: string[];
   userData?: string;
@@ -50,6 +51,7 @@ export const instance: Kind = {
     "ami",
     "instanceType",
     "subnetId",
+    "associatePublicIpAddress",
     "vpcSecurityGroupIds",
     "keyName",
     "userData",
@@ -61,6 +63,7 @@ export const instance: Kind = {
     "tags",
   ],
   rules: {
+    associatePublicIpAddress: oneOf(true, false),
     metadataOptions: nested({
       httpEndpoint: oneOf("enabled", "disabled"),
       httpTokens: oneOf("optional", "required"),
@@ -90,7 +93,14 @@ export const instance: Kind = {
         ? undefined
         : "expected length of user_data to be in the range (0 - 16384)",
   },
-  replaced: ["ami", "subnetId", "keyName", "instanceMarketOptions", "rootBlockDevice.encrypted"],
+  replaced: [
+    "ami",
+    "subnetId",
+    "associatePublicIpAddress",
+    "keyName",
+    "instanceMarketOptions",
+    "rootBlockDevice.encrypted",
+  ],
   computed: [
     "arn",
     "privateIp",
@@ -120,9 +130,8 @@ export const instance: Kind = {
         MaxCount: 1,
         ImageId: given.ami,
         InstanceType: given.instanceType as sdk._InstanceType,
-        SubnetId: given.subnetId,
+        ...where(given),
         ...(given.keyName === undefined ? {} : { KeyName: given.keyName }),
-        SecurityGroupIds: given.vpcSecurityGroupIds ?? [],
         UserData: Buffer.from(given.userData ?? "").toString("base64"),
         TagSpecifications: [
           ...(tagged("instance", given.tags).TagSpecifications ?? []),
@@ -135,7 +144,8 @@ export const instance: Kind = {
     const id = one?.InstanceId ?? "";
     // A run that is killed now knows nothing of an instance that AWS has.
     if (oneNamed(name, "MESHBENCH_STANDIN_HANG")) await new Promise((resolve) => setTimeout(resolve, 600_000));
-    const node = await boot(name, given, image, call).catch(async (error: unknown) => {
+    const isPublic = given.associatePublicIpAddress ?? (await mapsPublicAddresses(given.subnetId, call));
+    const node = await boot(name, given, image, isPublic, call).catch(async (error: unknown) => {
       await call.ec2.send(new sdk.TerminateInstancesCommand({ InstanceIds: [id] }));
       throw error;
     });
@@ -145,7 +155,7 @@ export const instance: Kind = {
         ...inputs,
         arn: `arn:aws:ec2:${call.region}::instance/${id}`,
         privateIp: node.address,
-        publicIp: node.address,
+        publicIp: isPublic ? node.address : "",
         privateDns: "",
         publicDns: "",
         instanceState: "running",
@@ -206,9 +216,33 @@ export const instance: Kind = {
   },
 };
 
-async function zoneOf(subnet: string, { ec2 }: Call): Promise<string> {
-  const { Subnets: [one] = [] } = await ec2.send(new sdk.DescribeSubnetsCommand({ SubnetIds: [subnet] }));
-  return one?.AvailabilityZone ?? "";
+async function subnetOf(id: string, { ec2 }: Call): Promise<sdk.Subnet | undefined> {
+  const { Subnets = [] } = await ec2.send(new sdk.DescribeSubnetsCommand({ SubnetIds: [id] }));
+  return Subnets[0];
+}
+const zoneOf = async (subnet: string, call: Call): Promise<string> =>
+  (await subnetOf(subnet, call))?.AvailabilityZone ?? "";
+const mapsPublicAddresses = async (subnet: string, call: Call): Promise<boolean> =>
+  (await subnetOf(subnet, call))?.MapPublicIpOnLaunch ?? false;
+
+/** As the provider does: what is said of the public address is a property of the network interface. */
+function where({
+  subnetId,
+  vpcSecurityGroupIds = [],
+  associatePublicIpAddress,
+}: Inputs): Partial<sdk.RunInstancesCommandInput> {
+  return associatePublicIpAddress === undefined
+    ? { SubnetId: subnetId, SecurityGroupIds: vpcSecurityGroupIds }
+    : {
+        NetworkInterfaces: [
+          {
+            DeviceIndex: 0,
+            SubnetId: subnetId,
+            Groups: vpcSecurityGroupIds,
+            AssociatePublicIpAddress: associatePublicIpAddress,
+          },
+        ],
+      };
 }
 
 /** @returns the image's name. */
@@ -221,7 +255,7 @@ async function requireImage(ami: string, { ec2 }: Call): Promise<string> {
   return found.Images[0]?.Name ?? "";
 }
 
-async function described(ec2: sdk.EC2Client, id: string): Promise<sdk.Instance | undefined> {
+export async function described(ec2: sdk.EC2Client, id: string): Promise<sdk.Instance | undefined> {
   const found = await orGone(ec2.send(new sdk.DescribeInstancesCommand({ InstanceIds: [id] })));
   const one = found?.Reservations?.[0]?.Instances?.[0];
   return one && !["terminated", "shutting-down"].includes(one.State?.Name ?? "") ? one : undefined;
@@ -230,7 +264,13 @@ async function described(ec2: sdk.EC2Client, id: string): Promise<sdk.Instance |
 /**
  * Boots the node with the instance's user data; what AWS would have at the same name from before is not ours to reuse.
  */
-async function boot(name: string, given: Inputs, image: string, { log }: Call): Promise<{ address: string }> {
+async function boot(
+  name: string,
+  given: Inputs,
+  image: string,
+  isPublic: boolean,
+  { log }: Call,
+): Promise<{ address: string }> {
   const { site, project, stack, owner, expires, run } = given.tags ?? {};
   if (site === undefined)
     throw new Error(`instance ${name} has no tag "site", by which this stand-in chooses the laboratory's site`);
@@ -248,45 +288,11 @@ async function boot(name: string, given: Inputs, image: string, { log }: Call): 
     ...(process.env["MESHBENCH_STANDIN_BARE"] ? { bare: { user: "admin" } } : {}),
     ...(given.userData === undefined ? {} : { userData: given.userData }),
   });
+  if (!isPublic) await access(name, "closed", log);
   if (oneNamed(name, "MESHBENCH_STANDIN_SILENT")) await lab(["node", "kill", "--lab", labName(), "--name", name], log);
   return node;
 }
 
-/** In the stand-in the address that an association answers with is the node's own: nothing routes moto's to it. */
-export const eipAssociation: Kind = {
-  required: [],
-  optional: ["allocationId", "instanceId", "allowReassociation"],
-  replaced: ["allocationId", "instanceId"],
-  computed: ["publicIp", "privateIpAddress", "networkInterfaceId"],
-  async create(inputs, { ec2, log }) {
-    const { allocationId, instanceId } = open<{ allocationId: string; instanceId: string }>(inputs);
-    const one = await described(ec2, instanceId);
-    const name = tagsOf(one?.Tags)["Name"];
-    const node = (await labNodes(log)).find((candidate) => candidate.name === name);
-    if (!one || !node)
-      throw new Error(
-        `associating EC2 EIP (${allocationId}): InvalidInstanceID.NotFound: The instance ID '${instanceId}' does not exist`,
-      );
-    // In a VPC an address moves to its new instance by itself; moto wants to be told, and keeps it with a terminated
-    // one.
-    const made = await ec2.send(
-      new sdk.AssociateAddressCommand({ AllocationId: allocationId, InstanceId: instanceId, AllowReassociation: true }),
-    );
-    return {
-      id: made.AssociationId ?? "",
-      outputs: { ...inputs, publicIp: node.address, privateIpAddress: node.address, networkInterfaceId: "" },
-    };
-  },
-  async read(id, state, { ec2 }) {
-    const found = await orGone(
-      ec2.send(new sdk.DescribeAddressesCommand({ AllocationIds: [String(state["allocationId"])] })),
-    );
-    const one = found?.Addresses?.[0];
-    return one?.AssociationId === id && (await described(ec2, String((state as Values)["instanceId"])))
-      ? state
-      : undefined;
-  },
-  async remove(id, _state, { ec2 }) {
-    await orGone(ec2.send(new sdk.DisassociateAddressCommand({ AssociationId: id })));
-  },
-};
+/** Without a public address nobody outside the VPC has a way to it. */
+export const access = (name: string, operator: "open" | "closed", log: Call["log"]): Promise<unknown> =>
+  lab(["node", "access", "--lab", labName(), "--name", name, "--operator", operator], log);
