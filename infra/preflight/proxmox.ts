@@ -2,13 +2,12 @@
 import { connect } from "node:net";
 import type { Config } from "../config/schema.ts";
 import { loginOf, needsRoot, type ProxmoxSite, profileOf } from "../config/sites/proxmox.ts";
-import { callProxmox, type ProxmoxApi, type ProxmoxError } from "../sites/proxmox/api.ts";
+import { type Ask, callProxmox, type ProxmoxApi, type ProxmoxError } from "../sites/proxmox/api.ts";
 import { type GuestPlan, idTag, imageOf, planGuests } from "../sites/proxmox/plan.ts";
 import type { NodePlan } from "../topology.ts";
 import { type Check, failed, passed, skipped } from "./check.ts";
 import type { Owned } from "./owned.ts";
-
-export type Ask = <T>(path: string) => Promise<T>;
+import { privilegeChecks } from "./proxmox-privileges.ts";
 
 interface Storage {
   storage: string;
@@ -76,6 +75,8 @@ async function checkSite(
   const hypervisor = await asked(`node ${site.hypervisor}`, key, () => hypervisorCheck(site, key, guests, ask));
   if (hypervisor.some((c) => !c.ok)) return [api, ...hypervisor];
   const rest = await Promise.all([
+    // root@pam may do everything.
+    ...(needsRoot(site) ? [] : [asked(`privileges at ${site.hypervisor}`, key, () => privilegeChecks(site, ask))]),
     asked(`storages of ${site.hypervisor}`, key, () => storageChecks(site, key, guests, ask)),
     asked(`bridge ${site.bridge}`, key, () => bridgeCheck(site, key, ask)),
     asked(`image of site ${site.name}`, key, () => imageCheck(site, key, owned, ask)),

@@ -37,7 +37,18 @@ const cases: [string, object, object, RegExp][] = [
     { proxmoxToken: undefined },
     /proxmoxToken: missing; expected an API token, set with `config set --secret/,
   ],
-  ["no token for this site", {}, { proxmoxToken: { other: TOKEN } }, /proxmoxToken: missing/],
+  [
+    "no token for this site",
+    {},
+    { proxmoxToken: { other: TOKEN } },
+    /meshbench:proxmoxToken\.home: missing; expected an API token, set with `config set --secret --path meshbench:proxmoxToken\.home '/,
+  ],
+  [
+    "a token of another form for this site",
+    {},
+    { proxmoxToken: { home: "hush-hush" } },
+    /meshbench:proxmoxToken\.home: not an API token/,
+  ],
   [
     "a token of another form",
     {},

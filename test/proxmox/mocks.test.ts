@@ -281,6 +281,22 @@ test("containers on a storage profile: template, mount point as text, features; 
   assert.deepEqual([provider["username"], provider["apiToken"]], ["root@pam", undefined]);
 });
 
+test("names of storages reach the provider as they are written, capitals included", async () => {
+  const site = {
+    imageDatastore: "Images",
+    datastore: "ZFS_Tank-1",
+    profiles: { fast: { datastore: "NVMe", sizeGb: 40 } },
+  };
+  const { resources } = await make(shipped({ ...site, storage: "fast" }));
+  const vm = ofType(resources, "VmLegacy").find((r) => r.name === "home-1")!;
+  assert.deepEqual(
+    vm.inputs["disks"].map((disk: { datastoreId: string }) => disk.datastoreId),
+    ["ZFS_Tank-1", "NVMe"],
+  );
+  assert.equal(vm.inputs["initialization"].datastoreId, "ZFS_Tank-1");
+  assert.equal(resources.find((r) => r.inputs["contentType"] === "import")!.inputs["datastoreId"], "Images");
+});
+
 test("a VM's own disk for the database: options of the profile, found by its serial number", async () => {
   const { resources } = await make(
     shipped({

@@ -5,8 +5,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Ask, checkProxmoxSites } from "../../infra/preflight/proxmox.ts";
-import { callProxmox, ProxmoxError } from "../../infra/sites/proxmox/api.ts";
+import { checkProxmoxSites } from "../../infra/preflight/proxmox.ts";
+import { type Ask, callProxmox, ProxmoxError } from "../../infra/sites/proxmox/api.ts";
 import { planNodes } from "../../infra/topology.ts";
 import { configOf } from "../infra/config/config.ts";
 import { proxmoxOnly } from "./stack.ts";
@@ -22,6 +22,15 @@ const SET = {
 
 /** Containers, with storages that hold them. */
 const LXC = { guest: "lxc" };
+
+/** As Proxmox answers: by privilege, whether it holds below the path too. */
+const EVERYTHING = Object.fromEntries(
+  [
+    ...["Allocate", "Audit", "PowerMgmt"].map((name) => `VM.${name}`),
+    ...["CDROM", "CPU", "Cloudinit", "Disk", "HWType", "Memory", "Network", "Options"].map((n) => `VM.Config.${n}`),
+    ...["AllocateSpace", "AllocateTemplate", "Audit"].map((name) => `Datastore.${name}`),
+  ].map((name) => [name, 1]),
+);
 
 type Answers = Record<string, unknown>;
 const GOOD: Answers = {
@@ -44,6 +53,9 @@ async function ask(answers: Answers, site: object = {}): Promise<{ ok: boolean; 
   );
   const all: Answers = { ...GOOD, ...answers };
   const open: Ask = async <T>(path: string): Promise<T> => {
+    // The host answers for the path that is asked for.
+    const about = new URLSearchParams(path.split("?")[1]).get("path");
+    if (about !== null && !("/access/permissions" in answers)) return { [about]: EVERYTHING } as T;
     const answer = all[path.split("?")[0]!];
     if (answer instanceof Error) throw answer;
     return answer as T;
@@ -151,6 +163,49 @@ test("storages: absent, out of service, without the content type - import, snipp
     'meshbench:sites[0].datastore: "local-lvm"',
     "not in service",
   );
+});
+
+test("a storage's name is taken as it is written, capitals included", async () => {
+  const named = {
+    "/nodes/pve/storage": [
+      { storage: "Images", content: "import", active: 1 },
+      { storage: "ZFS_Tank-1", content: "images", active: 1 },
+    ],
+    "/nodes/pve/storage/Images/content": [],
+  };
+  const site = { imageDatastore: "Images", datastore: "ZFS_Tank-1" };
+  const checks = await ask(named, site);
+  assert.deepEqual(
+    checks.filter((c) => !c.ok),
+    [],
+  );
+  await fails(named, { ...site, datastore: "zfs_tank-1" }, '"zfs_tank-1"; expected one of Images, ZFS_Tank-1');
+});
+
+test("privileges that the token lacks are named with the path, those from the pool counted; who answers nothing is believed", async () => {
+  const { "VM.PowerMgmt": _, "VM.Config.Cloudinit": __, ...some } = EVERYTHING;
+  const on = (vms: object, pool: object = {}): Answers => ({
+    "/pools": [{ poolid: "bench" }],
+    "/access/permissions": {
+      "/vms": vms,
+      "/pool/bench": pool,
+      "/storage/local": { "Datastore.Audit": 1 },
+      "/storage/local-lvm": EVERYTHING,
+    },
+  });
+  await fails(
+    on(some),
+    {},
+    "meshbench:proxmoxToken: lacks VM.Config.Cloudinit, VM.PowerMgmt on /vms; Datastore.AllocateTemplate on /storage/local at https://pve.example.org:8006; expected a token with the role of docs/proxmox.md",
+  );
+  await fails(
+    on(some, EVERYTHING),
+    { pool: "bench" },
+    "meshbench:proxmoxToken: lacks Datastore.AllocateTemplate on /storage/local at",
+  );
+  await fails(on(some), LXC, "lacks VM.PowerMgmt on /vms; Datastore.AllocateTemplate on /storage/local at");
+  const silent = await ask({ "/access/permissions": {} });
+  assert.ok(silent.every((c) => c.ok) && silent.some((c) => /says nothing of what its login may do/.test(c.message)));
 });
 
 test("bridge, pool, an image that the host cannot fetch", async () => {

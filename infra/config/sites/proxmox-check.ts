@@ -8,28 +8,33 @@ import { needsRoot, type ProxmoxSite, profileOf, type Secrets, secretOf } from "
 /** What a token looks like to the provider: USER@REALM!ID=SECRET. */
 const TOKEN = /^[^\s@!]+@[^\s@!]+![^\s=!]+=\S+$/;
 
+/** Of the site's own part, where each site has one. */
+const keyOf = (name: keyof Secrets, secrets: Secrets, site: string): string =>
+  `meshbench:${name}${typeof secrets[name] === "object" && secrets[name] !== null ? `.${site}` : ""}`;
+
 function checkLogin(site: ProxmoxSite, key: string, secrets: Secrets): Problem[] {
   if (needsRoot(site))
     return secretOf(secrets.proxmoxPassword, site.name) === undefined
       ? [
           missing(
-            "meshbench:proxmoxPassword",
+            keyOf("proxmoxPassword", secrets, site.name),
             `with ${key}.wireguard "tun", since Proxmox lets only root@pam with its password pass a device through: set it with --secret, or take wireguard "kernel"`,
           ),
         ]
       : [];
   const token = secretOf(secrets.proxmoxToken, site.name);
+  const name = keyOf("proxmoxToken", secrets, site.name);
   if (token === undefined)
     return [
       missing(
-        "meshbench:proxmoxToken",
-        `an API token, set with \`config set --secret meshbench:proxmoxToken 'USER@REALM!ID=SECRET'\``,
+        name,
+        `an API token, set with \`config set --secret ${name.includes(".") ? `--path ${name}` : name} 'USER@REALM!ID=SECRET'\``,
       ),
     ];
   return TOKEN.test(token)
     ? []
     : [
-        "meshbench:proxmoxToken: not an API token; expected USER@REALM!ID=SECRET, such as meshbench@pve!bench=00000000-0000-0000-0000-000000000000",
+        `${name}: not an API token; expected USER@REALM!ID=SECRET, such as meshbench@pve!bench=00000000-0000-0000-0000-000000000000`,
       ];
 }
 

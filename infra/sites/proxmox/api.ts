@@ -12,6 +12,9 @@ export interface ProxmoxApi {
   insecure: boolean;
 }
 
+/** A question: the answer's data, by a path that begins after /api2/json. */
+export type Ask = <T>(path: string) => Promise<T>;
+
 type Form = Record<string, string | number>;
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
