@@ -6,6 +6,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { CommitRule, DialectName, Endpoint, RoleRule, Target } from "../../workloads/contract.ts";
 import type { DatabaseConfig } from "../config/engines.ts";
 import type { Config } from "../config/schema.ts";
+import type { Installed } from "../installed.ts";
 import type { Node } from "../node.ts";
 import type { Database } from "./database.ts";
 
@@ -28,13 +29,8 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   readonly bytesPerRow: number;
   /** The release of Debian that has the server, for nodes on this machine, whose images carry all; absent: the site's own. */
   readonly localRelease?: "sid";
-  /** Where the data lie, and the units, packages and files that come with the server. */
-  readonly host: {
-    readonly dataDirectory: string;
-    readonly units: readonly string[];
-    readonly files: readonly string[];
-    readonly directories: readonly string[];
-  };
+  /** What comes with the server, and where its data lie. */
+  readonly host: DatabaseHost;
   /**
    * A program that answers an HTTP health check with 200 when the node is in service; null where a port that answers says
    * as much. Where roles change it answers for `/primary` whether the node takes writes now, and for `/replica` whether
@@ -56,6 +52,16 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   check(database: D, config: Config): { problems: string[]; warnings: string[] };
   /** Stands it up on the nodes. */
   load(): Promise<CreateDatabase<D>>;
+}
+
+export interface DatabaseHost extends Installed {
+  readonly dataDirectory: string;
+  /** Bash that prints each directory in which a server of a host keeps its data, or would at its next start. */
+  readonly keepsDataIn: string;
+  /** Bash, under nullglob, that prints what in `dataDirectory` a new installation has not: somebody's databases. */
+  readonly foreign: string;
+  /** Bash that takes back what was written into files of the package, which stay where it was there before. */
+  readonly undo?: string;
 }
 
 /** What a spec's target says of the servers. */

@@ -4,6 +4,7 @@ import type { EngineKey } from "../config/engines.ts";
 import type { Config, ProxyConfig, ProxyKindName } from "../config/schema.ts";
 import type { Database } from "../databases/database.ts";
 import type { Engine } from "../databases/engine.ts";
+import type { Installed } from "../installed.ts";
 import type { Node } from "../node.ts";
 import type { Proxy } from "./proxy.ts";
 
@@ -15,6 +16,7 @@ export interface ProxyKind {
   readonly title: string;
   /** Units that hold its ports: stopped where a proxy of another kind takes its place. */
   readonly units: readonly string[];
+  readonly host: Installed;
   readonly ownKeys: readonly OwnKey[];
   /** The databases before which it can stand; all: it needs no more of them than a port, and `inService` where they have it. */
   readonly engines: readonly EngineKey[] | "all";

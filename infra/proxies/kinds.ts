@@ -4,13 +4,21 @@ import { type DatabaseConfig, engineKey } from "../config/engines.ts";
 import { checkMaxscaleOptions } from "../config/maxscale-options.ts";
 import type { Config, ProxyKindName } from "../config/schema.ts";
 import { engineOf } from "../databases/index.ts";
+import type { Installed } from "../installed.ts";
 import type { ProxyKind, ProxyKinds } from "./kind.ts";
 
 const nothing = { problems: [], warnings: [] };
+const NO_HOST: Installed = { units: [], packages: [], files: [], directories: [] };
 
 const haproxy: ProxyKind = {
   title: "HAProxy",
   units: ["haproxy.service"],
+  host: {
+    units: ["haproxy"],
+    packages: ["haproxy", "socat"],
+    files: ["/etc/haproxy/meshbench.cfg", "/etc/systemd/system/haproxy.service.d/10-meshbench.conf"],
+    directories: ["/etc/systemd/system/haproxy.service.d"],
+  },
   ownKeys: [],
   engines: "all",
   asksInService: true,
@@ -29,6 +37,7 @@ const haproxy: ProxyKind = {
 const maxscale: ProxyKind = {
   title: "MaxScale",
   units: ["meshbench-maxscale.service", "meshbench-counters.socket"],
+  host: { ...NO_HOST, units: ["maxscale"], packages: ["maxscale"] },
   ownKeys: ["monitor", "service", "archive"],
   engines: ["mariadb/galera"],
   asksInService: false,
@@ -39,6 +48,7 @@ const maxscale: ProxyKind = {
 const none: ProxyKind = {
   title: "no proxy",
   units: [],
+  host: NO_HOST,
   ownKeys: [],
   engines: "all",
   asksInService: false,

@@ -1,125 +1,133 @@
 /** What is done to a host that is somebody else's, and how it is undone. Pure text. */
+import { basename, dirname } from "node:path";
+import type { DatabaseHost } from "../databases/engine.ts";
+import type { Installed } from "../installed.ts";
 import { PACKAGE_LOCK, QUIET_UNITS } from "../packages.ts";
 import { writeFile } from "../scripts.ts";
-import { HOST_FACTS } from "./proxmox/storage.ts";
+import { hostFacts } from "./proxmox/storage.ts";
 
 const STATE = "/var/lib/meshbench-host";
 
-/** Units, files and directories that the project puts on a node. */
-const UNITS = ["wg-quick@wg0", "haproxy", "maxscale", "mariadb", "mysql", "meshbench-check.socket", "meshbench-iperf"];
-const FILES = [
-  "/etc/wireguard/wg0.conf",
-  "/etc/wireguard/private.key",
-  "/etc/mysql/mariadb.conf.d/99-meshbench.cnf",
-  "/etc/systemd/system/mariadb.service.d/10-meshbench.conf",
-  "/etc/mysql/mysql.conf.d/zz-meshbench.cnf",
-  "/etc/systemd/system/mysql.service.d/10-meshbench.conf",
-  "/etc/apt/sources.list.d/meshbench-mysql.list",
-  "/etc/apt/keyrings/meshbench-mysql.gpg",
-  "/etc/haproxy/meshbench.cfg",
-  "/etc/systemd/system/haproxy.service.d/10-meshbench.conf",
-  "/etc/systemd/system/meshbench-*",
-  "/usr/local/lib/meshbench",
-  "/etc/meshbench",
-  "/var/lib/meshbench",
-  "/opt/meshbench",
+/** All that can come to a host, of whichever engine and proxy. */
+export interface Hosts {
+  databases: readonly DatabaseHost[];
+  others: readonly Installed[];
+}
+
+/** What comes with the mesh and the load. */
+const MESH: Installed = {
+  units: ["wg-quick@wg0", "meshbench-check.socket", "meshbench-iperf"],
+  packages: ["wireguard-", "iperf3", "libiperf", "rsync"],
+  files: [
+    "/etc/wireguard/wg0.conf",
+    "/etc/wireguard/private.key",
+    "/etc/systemd/system/meshbench-*",
+    "/usr/local/lib/meshbench",
+    "/etc/meshbench",
+    "/var/lib/meshbench",
+    "/opt/meshbench",
+  ],
+  directories: ["/etc/wireguard"],
+};
+
+const all = ({ databases, others }: Hosts, what: keyof Installed): string[] => [
+  ...new Set([...databases, ...others, MESH].flatMap((one) => one[what])),
 ];
 
-/** Directories of packages that the project puts files in. */
-const DIRECTORIES = [
-  "/etc/systemd/system/mariadb.service.d",
-  "/etc/systemd/system/mysql.service.d",
-  "/etc/systemd/system/haproxy.service.d",
-  "/etc/wireguard",
+/** Each data directory once: engines of one family share theirs, and with it how it is looked for. */
+const dataOf = ({ databases }: Hosts): DatabaseHost[] => [
+  ...new Map(databases.map((host) => [host.dataDirectory, host])).values(),
 ];
 
-/** Where Debian's MariaDB keeps its data: the one place that is looked at, copied, used and given back. */
-const DATA = "/var/lib/mysql";
+const databaseUnits = ({ databases }: Hosts): string => [...new Set(databases.flatMap(({ units }) => units))].join(" ");
 
-/**
- * Every directory that a database server of this host has its data in, or would have at its next start: the answer of
- * the servers that run, their command lines, what their option files come to, and their units. A state transfer
- * replaces what is in such a directory.
- */
-const DATA_DIRECTORIES_FUNCTION = `data_directories() {
-  for socket in $(awk '$NF ~ /^\\/.*sock$/ { print $NF }' /proc/net/unix | sort -u); do
-    for client in mariadb mysql; do
-      command -v $client >/dev/null 2>&1 || continue
-      case "$socket" in *mysql*|*maria*) timeout 5 $client --socket="$socket" --connect-timeout=2 -N -B -e 'SELECT @@datadir' 2>/dev/null && break ;; esac
-    done
-  done
-  for process in $(pgrep -x 'mariadbd|mysqld' || true); do tr '\\0' '\\n' < "/proc/$process/cmdline" 2>/dev/null | sed -n 's/^--datadir=//p'; done
-  for server in mariadbd mysqld; do
-    binary=$(PATH=$PATH:/usr/sbin:/usr/local/sbin command -v $server) || continue
-    timeout 20 "$binary" --no-defaults --version >/dev/null 2>&1 || continue
-    timeout 20 "$binary" --verbose --help 2>/dev/null | awk '$1 ~ /^(datadir|innodb-data-home-dir|innodb-log-group-home-dir|innodb-undo-directory)$/ && $2 ~ /^\\// { print $2 }'
-  done
-  systemctl cat mariadb mysql mysqld 2>/dev/null | sed -nE 's/^Exec.*--datadir[= ]([^ ]+).*/\\1/p'
-}`;
+const indented = (text: string, by: string): string => text.replaceAll("\n", `\n${by}`);
+
+/** The one directory that is looked at, copied, used and given back. */
+const looked = ({ dataDirectory, keepsDataIn, foreign }: DatabaseHost): string => `data_directories() {
+  ${indented(keepsDataIn, "  ")}
+}
+while read -r directory; do
+  [ "$(readlink -m "$directory")" = ${dataDirectory} ] || refuse "keeps its database in $directory, and only ${dataDirectory} could be given back as it was"
+done < <(echo ${dataDirectory}; data_directories)
+foreign() {
+  ${indented(foreign, "  ")}
+}
+directory=$(foreign | sed -n 1p); [ -z "$directory" ] || refuse "has a database of its own ($directory)"`;
+
+const copied = ({ dataDirectory }: DatabaseHost): string => `if [ -d ${dataDirectory} ]; then
+  tar -C ${dirname(dataDirectory)} --one-file-system -czf "$state.new/${basename(dataDirectory)}.tar.gz" ${basename(dataDirectory)}
+fi
+echo ${dataDirectory} >> "$state.new/looked"`;
 
 /**
  * Written down once, before anything is changed: the packages that are there, what runs, and a copy of the database
- * directory. A host whose database or tunnel is in use is refused: it would be taken over. So is one whose data lies
+ * directories. A host whose database or tunnel is in use is refused: it would be taken over. So is one whose data lies
  * anywhere else than where it would be looked for.
+ *
+ * @param dataDirectory of the database that is to come
  */
-export function foundScript(): string {
+export function foundScript(dataDirectory: string, hosts: Hosts): string {
   return `state=${STATE}
 if [ ! -e "$state/found" ]; then
   refuse() { echo "$(hostname): $*; this host is left alone" >&2; exit 1; }
   case "$(. /etc/os-release; echo "$ID $VERSION_ID")" in "debian 12"|"debian 13") ;; *) refuse "runs $(. /etc/os-release; echo "$PRETTY_NAME"), and Debian 12 or 13 is needed" ;; esac
   [ ! -e /etc/wireguard/wg0.conf ] || refuse "has a WireGuard interface wg0 of its own"
-  ${DATA_DIRECTORIES_FUNCTION.replaceAll("\n", "\n  ")}
   shopt -s nullglob
-  while read -r directory; do
-    [ "$(readlink -m "$directory")" = ${DATA} ] || refuse "keeps its database in $directory, and only ${DATA} could be given back as it was"
-  done < <(echo ${DATA}; data_directories)
-  for directory in ${DATA}/*/; do
-    case "$(basename "$directory")" in mysql|performance_schema|sys|lost+found) ;; *) refuse "has a database of its own ($directory)" ;; esac
-  done
-  install -d -m 0700 "$state.new"
+  ${indented(dataOf(hosts).map(looked).join("\n"), "  ")}
+  install -d -m 0700 "$state.new"; rm -f "$state.new/looked"
   dpkg-query -W -f '\${binary:Package} \${db:Status-Status}\\n' | awk '$2 == "installed" { print $1 }' | sort > "$state.new/packages"
-  for unit in ${[...UNITS, ...QUIET_UNITS].join(" ")}; do
+  for unit in ${[...all(hosts, "units"), ...QUIET_UNITS].join(" ")}; do
     echo "$unit $(systemctl is-enabled "$unit" 2>/dev/null | head -n 1) $(systemctl is-active "$unit" 2>/dev/null)"
   done > "$state.new/units"
-  stat -c '%a %n' ${DIRECTORIES.join(" ")} > "$state.new/directories" 2>/dev/null || true
-  if [ -d /var/lib/mysql ]; then
-    systemctl stop mariadb mysql 2>/dev/null || true
-    tar -C /var/lib --one-file-system -czf "$state.new/mysql.tar.gz" mysql
-  fi
+  stat -c '%a %n' ${all(hosts, "directories").join(" ")} > "$state.new/directories" 2>/dev/null || true
+  systemctl stop ${databaseUnits(hosts)} 2>/dev/null || true
+  ${indented(dataOf(hosts).map(copied).join("\n"), "  ")}
   mv "$state.new" "$state"
   touch "$state/found"
 fi
-${writeFile(`${STATE}/leave`, leaveScript(), "0700")}
-${HOST_FACTS}`;
+${writeFile(`${STATE}/leave`, leaveScript(hosts), "0700")}
+${hostFacts(dataDirectory)}`;
 }
+
+/** What was not looked at is not ours to remove: hosts that were found before there was such a list had one directory. */
+const givenBack = ({ dataDirectory }: DatabaseHost): string => {
+  const copy = `"$state/${basename(dataDirectory)}.tar.gz"`;
+  return `if ! (cat "$state/looked" 2>/dev/null || echo /var/lib/mysql) | grep -qx ${dataDirectory}; then :
+elif [ -e ${copy} ]; then
+  find ${dataDirectory} -mindepth 1 -xdev -delete
+  tar -C ${dirname(dataDirectory)} -xzf ${copy}
+elif mountpoint -q ${dataDirectory}; then find ${dataDirectory} -mindepth 1 -xdev -delete
+else rm -rf ${dataDirectory}; fi`;
+};
 
 /**
  * Leaves the host as it was found; every part may be done already. Kept on the host, so that a later version of the
  * project can leave too.
  */
-export function leaveScript(): string {
+export function leaveScript(hosts: Hosts): string {
+  const stopped = [hosts.databases, hosts.others].flatMap((some) => some.flatMap(({ units }) => units));
   return `#!/bin/bash
 set -u
 state=${STATE}
 [ -d "$state" ] || exit 0
-for unit in $(systemctl list-units --all --plain --no-legend 'meshbench-*' | awk '{ print $1 }') haproxy maxscale mariadb mysql wg-quick@wg0; do
+for unit in $(systemctl list-units --all --plain --no-legend 'meshbench-*' | awk '{ print $1 }') ${[...new Set(stopped)].join(" ")} wg-quick@wg0; do
+  # One that was not looked at when the host was found is its owner's.
+  case "$unit" in meshbench-*|wg-quick@wg0) ;; *) grep -q "^$unit " "$state/units" || continue ;; esac
   systemctl stop "$unit" 2>/dev/null
 done
 systemctl disable --quiet wg-quick@wg0 meshbench-check.socket 2>/dev/null
 ip link delete wg0 2>/dev/null
-rm -rf ${FILES.join(" ")}
-for directory in ${DIRECTORIES.join(" ")}; do grep -q " $directory$" "$state/directories" || rmdir "$directory" 2>/dev/null; done
+rm -rf ${all(hosts, "files").join(" ")}
+for directory in ${all(hosts, "directories").join(" ")}; do grep -q " $directory$" "$state/directories" || rmdir "$directory" 2>/dev/null; done
 while read -r mode directory; do chmod "$mode" "$directory"; done < "$state/directories"
 systemctl daemon-reload
 systemctl reset-failed 2>/dev/null
 # Packages that were not here before; those that others brought in since are not ours to remove.
-new=$(dpkg-query -W -f '\${binary:Package} \${db:Status-Status}\\n' | awk '$2 == "installed" { print $1 }' | sort | comm -13 "$state/packages" - | grep -E '^(mariadb-|galera-|libmariadb|mysql-|haproxy|maxscale|wireguard-|iperf3|libiperf|socat|rsync)' || true)
+new=$(dpkg-query -W -f '\${binary:Package} \${db:Status-Status}\\n' | awk '$2 == "installed" { print $1 }' | sort | comm -13 "$state/packages" - | grep -E '^(${all(hosts, "packages").join("|")})' || true)
 if [ -n "$new" ]; then DEBIAN_FRONTEND=noninteractive flock -w 900 ${PACKAGE_LOCK} apt-get -q -o DPkg::Lock::Timeout=300 purge -y $new >/dev/null 2>&1 || echo "$(hostname): some packages could not be removed: $new" >&2; fi
-if [ -e "$state/mysql.tar.gz" ]; then
-  find /var/lib/mysql -mindepth 1 -xdev -delete
-  tar -C /var/lib -xzf "$state/mysql.tar.gz"
-elif mountpoint -q /var/lib/mysql; then find /var/lib/mysql -mindepth 1 -xdev -delete
-else rm -rf /var/lib/mysql; fi
+${dataOf(hosts).map(givenBack).join("\n")}
+${hosts.databases.flatMap(({ undo }) => undo ?? []).join("\n")}
 # Jobs of the distribution's own; those that were masked before stay so.
 for unit in ${QUIET_UNITS.join(" ")}; do grep -q "^$unit masked" "$state/units" || systemctl unmask --quiet "$unit" 2>/dev/null; done
 while read -r unit enabled active; do

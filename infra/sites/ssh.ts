@@ -8,7 +8,7 @@ import { asRoot, shellQuote } from "../shell.ts";
 import type { NodePlan } from "../topology.ts";
 import { jumpConnection, readPrivateKey } from "./keys.ts";
 import { connectionOf, firstContact, type Reach } from "./reached.ts";
-import { foundScript, LEAVE_COMMAND } from "./ssh-host.ts";
+import { LEAVE_COMMAND } from "./ssh-host.ts";
 
 /** A host that is there answers at once; a minute is for one that restarts. */
 const CONTACT_SECONDS = 60;
@@ -19,17 +19,20 @@ export class SshSite extends pulumi.ComponentResource {
   private readonly privateKey: pulumi.Output<string>;
   private readonly proxy: Reach["proxy"];
 
-  /** `plans` stand in the order of hosts: database nodes, proxy, driver. */
-  constructor(site: SiteConfig, key: string, plans: NodePlan[], opts?: pulumi.ComponentResourceOptions) {
+  /**
+   * @param plans in the order of hosts: database nodes, proxy, driver
+   * @param found runs first on each host: writes down how it was found, and how to leave it (ssh-host.ts)
+   */
+  constructor(site: SiteConfig, key: string, plans: NodePlan[], found: string, opts?: pulumi.ComponentResourceOptions) {
     super("meshbench:sites:Ssh", site.name, {}, opts);
     this.site = site;
     this.privateKey = readPrivateKey(site.privateKeyFile, `${key}.privateKeyFile`);
     this.proxy = jumpConnection(site.jump, key);
-    this.nodes = plans.map((plan, i) => this.node(plan, site.hosts[i]!));
+    this.nodes = plans.map((plan, i) => this.node(plan, site.hosts[i]!, found));
     this.registerOutputs();
   }
 
-  private node(plan: NodePlan, host: SiteConfig["hosts"][number]): Node {
+  private node(plan: NodePlan, host: SiteConfig["hosts"][number], script: string): Node {
     const { site } = this;
     const sudo = site.user !== "root";
     const reach: Reach = {
@@ -47,7 +50,7 @@ export class SshSite extends pulumi.ComponentResource {
       parent: this,
     });
     const first = connectionOf(reach, hostKey);
-    const call = asRoot(`${plan.name}-found`, foundScript(), sudo);
+    const call = asRoot(`${plan.name}-found`, script, sudo);
     // Not deleted with anything: the host outlives the stack, and is to be left in order.
     const found = new remote.Command(
       `${plan.name}-found`,

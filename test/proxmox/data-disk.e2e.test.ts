@@ -9,7 +9,9 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { DATA_SERIAL, dataDiskScript, HOST_FACTS } from "../../infra/sites/proxmox/storage.ts";
+import { MARIADB_HOST } from "../../infra/databases/mariadb.ts";
+import { POSTGRESQL_HOST } from "../../infra/databases/postgresql-none.ts";
+import { DATA_SERIAL, dataDiskScript, hostFacts } from "../../infra/sites/proxmox/storage.ts";
 import { lab } from "./lab.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "meshbench-disk-"));
@@ -54,10 +56,10 @@ exec chroot . /bin/bash -euo pipefail -c 'export PATH=/usr/local/bin:$PATH; moun
 
 test("a blank disk gets a filesystem, and what a package made in the directory moves along", () => {
   const ran = boot(`touch /var/lib/mysql/made-by-a-package; chown mysql:mysql /var/lib/mysql/made-by-a-package
-${dataDiskScript("ext4")}
+${dataDiskScript("ext4", MARIADB_HOST)}
 stat -c '%U %G' /var/lib/mysql /var/lib/mysql/made-by-a-package
 ls /srv/meshbench; cat /etc/fstab
-${HOST_FACTS}`);
+${hostFacts("/var/lib/mysql")}`);
   assert.equal(ran.code, 0, ran.err);
   assert.match(ran.out, /^mysql mysql\nmysql mysql\nlost\+found\nmysql\n/);
   assert.match(ran.out, /^UUID=\S+ \/srv\/meshbench ext4 noatime 0 2$/m);
@@ -71,16 +73,25 @@ ${HOST_FACTS}`);
 test("after a restart it is mounted again, and a second run of the step changes nothing", () => {
   const ran = boot(`mountpoint -q /var/lib/mysql && ls /var/lib/mysql/made-by-a-package
 before=$(cat /etc/fstab)
-${dataDiskScript("ext4")}
+${dataDiskScript("ext4", MARIADB_HOST)}
 [ "$before" = "$(cat /etc/fstab)" ]; findmnt -n -o TARGET | grep -c '/var/lib/mysql$'`);
   assert.equal(ran.code, 0, ran.err);
   assert.deepEqual(ran.out.trim().split("\n"), ["/var/lib/mysql/made-by-a-package", "1"]);
 });
 
+test("of another engine its own directory lies on the disk, and facts say so", () => {
+  const ran = boot(`${dataDiskScript("ext4", POSTGRESQL_HOST)}
+stat -c '%U' /var/lib/postgresql; ls -d /var/lib/postgresql/*/main/base
+${hostFacts(POSTGRESQL_HOST.dataDirectory)}`);
+  assert.equal(ran.code, 0, ran.err);
+  assert.match(ran.out, /^postgres\n\/var\/lib\/postgresql\/\d+\/main\/base\n/);
+  assert.match(ran.out, /"databaseOn":\{"source":"[^"]+\[\/postgresql\]"/);
+});
+
 test("a disk that holds another filesystem is never formatted", () => {
   execFileSync("mkfs.ext4", ["-q", "-F", loop]);
   const ran = boot(
-    `rm -f /etc/fstab; touch /etc/fstab\numount /var/lib/mysql /srv/meshbench 2>/dev/null || true\n${dataDiskScript("xfs").slice(dataDiskScript("xfs").indexOf("device="))}`,
+    `rm -f /etc/fstab; touch /etc/fstab\numount /var/lib/mysql /srv/meshbench 2>/dev/null || true\n${dataDiskScript("xfs", MARIADB_HOST).slice(dataDiskScript("xfs", MARIADB_HOST).indexOf("device="))}`,
   );
   assert.equal(ran.code, 1);
   assert.match(ran.err, /holds ext4, not xfs; it is left alone/);

@@ -1,5 +1,7 @@
 /** What MySQL is on a node, whatever its replication. Pure. */
 import type { Config } from "../../config/schema.ts";
+import type { DatabaseHost } from "../engine.ts";
+import { MYSQL_DATA } from "../mysql-data.ts";
 
 /** Read after the packages' own mysqld.cnf, which binds to loopback: files come in the order of their names. */
 export const CONF_PATH = "/etc/mysql/mysql.conf.d/zz-meshbench.cnf";
@@ -19,12 +21,18 @@ export const MYSQL_OWNED = [
   "report_host",
 ] as const;
 
-export const MYSQL_HOST = {
-  dataDirectory: DATA,
+export const MYSQL_HOST: DatabaseHost = {
+  ...MYSQL_DATA,
   units: ["mysql"],
-  files: [CONF_PATH, "/etc/systemd/system/mysql.service.d/10-meshbench.conf"],
+  packages: ["mysql-"],
+  files: [
+    CONF_PATH,
+    "/etc/systemd/system/mysql.service.d/10-meshbench.conf",
+    "/etc/apt/sources.list.d/meshbench-mysql.list",
+    "/etc/apt/keyrings/meshbench-mysql.gpg",
+  ],
   directories: ["/etc/systemd/system/mysql.service.d"],
-} as const;
+};
 
 /** What local nodes have: Debian has MySQL in its unstable suite alone. */
 export const MYSQL_LOCAL_RELEASE = "sid";

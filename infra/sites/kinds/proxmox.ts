@@ -2,6 +2,7 @@
 import { parseCidr } from "../../config/addresses.ts";
 import type { ProxmoxSite } from "../../config/sites/proxmox.ts";
 import { checkProxmoxSite } from "../../config/sites/proxmox-check.ts";
+import { engineOf } from "../../databases/index.ts";
 import { plansAt, type SiteKind, withRelease } from "./kind.ts";
 
 export const proxmox: SiteKind<ProxmoxSite> = {
@@ -28,11 +29,11 @@ export const proxmox: SiteKind<ProxmoxSite> = {
   preflight: async () => (await import("../../preflight/proxmox.ts")).checkProxmoxSites,
   load: async () => {
     const { ProxmoxSite: Component } = await import("../proxmox/site.ts");
-    return ({ sites, plans, config, context, alone, before }, opts) =>
-      sites.flatMap(
-        ({ site, key }) =>
-          new Component({ site, key, plans: plansAt(plans, site), alone, before, secrets: config, context }, opts)
-            .nodes,
+    return ({ sites, plans, config, context, alone, before }, opts) => {
+      const shared = { alone, before, secrets: config, host: engineOf(config.database).host, context };
+      return sites.flatMap(
+        ({ site, key }) => new Component({ site, key, plans: plansAt(plans, site), ...shared }, opts).nodes,
       );
+    };
   },
 };

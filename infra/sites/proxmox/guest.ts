@@ -7,13 +7,15 @@ import { operatorKey } from "../../identity/identity.ts";
 import { cloudInit } from "../cloud-init.ts";
 import type { SiteContext } from "../context.ts";
 import type { GuestPlan } from "./plan.ts";
-import { DATA_DIRECTORY, DATA_SERIAL } from "./storage.ts";
+import { DATA_SERIAL } from "./storage.ts";
 
 export interface GuestContext {
   tags: pulumi.Output<string[]>;
   labels: SiteContext["labels"];
   publicKey: pulumi.Output<string>;
   image: pulumi.Output<string>;
+  /** The database's. */
+  dataDirectory: string;
 }
 
 /** Seconds. The provider's own bounds are up to half an hour, also for a guest that some task keeps locked. */
@@ -135,7 +137,7 @@ export function containerArgs(site: ProxmoxSite, guest: GuestPlan, context: Gues
       : {
           mountPoints: [
             {
-              path: DATA_DIRECTORY,
+              path: context.dataDirectory,
               volume: profile.datastore ?? site.datastore,
               size: `${profile.sizeGb}G`,
               backup: false,

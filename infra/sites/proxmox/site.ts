@@ -3,6 +3,7 @@
 import * as proxmox from "@muhlba91/pulumi-proxmoxve";
 import * as pulumi from "@pulumi/pulumi";
 import { loginOf, type Secrets, type ProxmoxSite as SiteConfig } from "../../config/sites/proxmox.ts";
+import type { DatabaseHost } from "../../databases/engine.ts";
 import type { Node } from "../../node.ts";
 import type { Owned } from "../../preflight/owned.ts";
 import type { NodePlan } from "../../topology.ts";
@@ -15,7 +16,7 @@ import { REJOIN_SECONDS, rejoinedScript } from "../rejoined.ts";
 import { disksOf, identity, size, sizes } from "./changes.ts";
 import { containerArgs, type GuestContext, snippetOf, vmArgs } from "./guest.ts";
 import { type GuestPlan, guestTags, imageOf, planGuests } from "./plan.ts";
-import { BOOTED, CLOUD_INIT_DONE, dataDiskScript, HOST_FACTS, MOUNT_POINT_SCRIPT } from "./storage.ts";
+import { BOOTED, CLOUD_INIT_DONE, dataDiskScript, hostFacts, mountPointScript } from "./storage.ts";
 
 /** From the first try until SSH lets the operator in, first boot included. */
 const CONTACT_SECONDS = 300;
@@ -33,6 +34,8 @@ export interface ProxmoxSiteArgs {
   /** Of the database nodes of all sites so far; grows. With `rolling` each waits for the one before. */
   before: pulumi.Resource[];
   secrets: Secrets;
+  /** Of the database that is to come. */
+  host: DatabaseHost;
   context: SiteContext;
 }
 
@@ -88,7 +91,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     );
   }
 
-  private node(guest: GuestPlan, { site, key, alone, before, secrets, context }: ProxmoxSiteArgs): Node {
+  private node(guest: GuestPlan, { site, key, alone, before, secrets, host, context }: ProxmoxSiteArgs): Node {
     const { name } = guest.node;
     const parent = { parent: this };
     const labels: GuestContext = {
@@ -96,6 +99,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       labels: context.labels,
       publicKey: context.key.publicKey,
       image: this.image.id,
+      dataDirectory: host.dataDirectory,
     };
     const isDatabase = guest.node.roles.includes("database");
     const dependsOn = isDatabase
@@ -158,7 +162,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     };
     const { resource, connection, printed } = readyThrough<Record<string, unknown>>(
       bare,
-      readyScript(site, guest),
+      readyScript(site, guest, host),
       Object.values(size(site, guest)),
       parent,
       READY_SECONDS,
@@ -254,12 +258,12 @@ interface Made {
   hostKey?: pulumi.Output<string>;
 }
 
-function readyScript(site: SiteConfig, guest: GuestPlan): string {
+function readyScript(site: SiteConfig, guest: GuestPlan, host: DatabaseHost): string {
   const profile = guest.storage?.profile;
   const own =
     profile?.sizeGb === undefined
       ? []
-      : [site.guest === "vm" ? dataDiskScript(profile.filesystem) : MOUNT_POINT_SCRIPT];
+      : [site.guest === "vm" ? dataDiskScript(profile.filesystem, host) : mountPointScript(host.dataDirectory)];
   const back = guest.node.roles.includes("database") ? [rejoinedScript()] : [];
-  return [BOOTED, CLOUD_INIT_DONE, ...own, ...back, HOST_FACTS].join("\n");
+  return [BOOTED, CLOUD_INIT_DONE, ...own, ...back, hostFacts(host.dataDirectory)].join("\n");
 }

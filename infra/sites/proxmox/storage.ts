@@ -1,9 +1,10 @@
-/** The database directory on a disk of its own: what runs on the node before MariaDB comes. Pure text. */
+/** The database directory on a disk of its own: what runs on the node before the server comes. Pure text. */
+import { basename } from "node:path";
+import type { DatabaseHost } from "../../databases/engine.ts";
 import { ensurePackages } from "../../packages.ts";
 
 /** The disk's serial number, by which the node finds it whatever bus it is on; Proxmox takes at most 20 characters. */
 export const DATA_SERIAL = "meshbench-data";
-export const DATA_DIRECTORY = "/var/lib/mysql";
 export const DATA_MOUNT = "/srv/meshbench";
 
 /**
@@ -23,7 +24,11 @@ fi`;
  * Finds the disk, makes a filesystem when it has none - never over one that is there - and puts the database directory
  * on it. What a package has already made in that directory moves along. Every part is skipped when it is done.
  */
-export function dataDiskScript(filesystem: "ext4" | "xfs"): string {
+export function dataDiskScript(
+  filesystem: "ext4" | "xfs",
+  { dataDirectory, units }: Pick<DatabaseHost, "dataDirectory" | "units">,
+): string {
+  const kept = `${DATA_MOUNT}/${basename(dataDirectory)}`;
   return `${filesystem === "xfs" ? `${ensurePackages(["xfsprogs"])}\n` : ""}device=
 for _ in $(seq 60); do
   for found in /dev/disk/by-id/*${DATA_SERIAL}; do [ -b "$found" ] && device=$found && break 2; done
@@ -33,23 +38,24 @@ done
 present=$(blkid -o value -s TYPE "$device" || true)
 if [ -z "$present" ]; then mkfs.${filesystem} -q "$device"; udevadm settle || true
 elif [ "$present" != ${filesystem} ]; then echo "$(hostname): the disk ${DATA_SERIAL} holds $present, not ${filesystem}; it is left alone" >&2; exit 1; fi
-install -d -m 0755 ${DATA_MOUNT} ${DATA_DIRECTORY}
+install -d -m 0755 ${DATA_MOUNT} ${dataDirectory}
 grep -q " ${DATA_MOUNT} " /etc/fstab || echo "UUID=$(blkid -o value -s UUID "$device") ${DATA_MOUNT} ${filesystem} noatime 0 2" >> /etc/fstab
 mountpoint -q ${DATA_MOUNT} || mount ${DATA_MOUNT}
-if ! mountpoint -q ${DATA_DIRECTORY}; then
-  systemctl stop mariadb 2>/dev/null || true
+if ! mountpoint -q ${dataDirectory}; then
+  systemctl stop ${units.join(" ")} 2>/dev/null || true
   # A directory of its own: the filesystem's lost+found is no database.
-  [ -e ${DATA_MOUNT}/mysql ] || { cp -a ${DATA_DIRECTORY} ${DATA_MOUNT}/mysql.new; mv ${DATA_MOUNT}/mysql.new ${DATA_MOUNT}/mysql; }
-  grep -q " ${DATA_DIRECTORY} " /etc/fstab || echo "${DATA_MOUNT}/mysql ${DATA_DIRECTORY} none bind,x-systemd.requires-mounts-for=${DATA_MOUNT} 0 0" >> /etc/fstab
-  mount ${DATA_DIRECTORY}
+  [ -e ${kept} ] || { cp -a ${dataDirectory} ${kept}.new; mv ${kept}.new ${kept}; }
+  grep -q " ${dataDirectory} " /etc/fstab || echo "${kept} ${dataDirectory} none bind,x-systemd.requires-mounts-for=${DATA_MOUNT} 0 0" >> /etc/fstab
+  mount ${dataDirectory}
 fi`;
 }
 
 /** A container's mount point is made by Proxmox; here it is only seen to be there. */
-export const MOUNT_POINT_SCRIPT = `mountpoint -q ${DATA_DIRECTORY} || { echo "$(hostname): ${DATA_DIRECTORY} is no mount point, as its storage profile asks for" >&2; exit 1; }`;
+export const mountPointScript = (dataDirectory: string): string =>
+  `mountpoint -q ${dataDirectory} || { echo "$(hostname): ${dataDirectory} is no mount point, as its storage profile asks for" >&2; exit 1; }`;
 
 /** Prints what the database directory really lies on, and what the node is, as JSON. */
-export const HOST_FACTS = `target=${DATA_DIRECTORY}; [ -d "$target" ] || target=/
+export const hostFacts = (dataDirectory: string): string => `target=${dataDirectory}; [ -d "$target" ] || target=/
 read -r source fstype options < <(findmnt -n -T "$target" -o SOURCE,FSTYPE,OPTIONS)
 printf '{"cpus":%s,"memoryMb":%s,"kernel":"%s","virtualization":"%s","databaseOn":{"source":"%s","filesystem":"%s","options":"%s"}}\\n' \\
   "$(nproc)" "$(awk '/^MemTotal/ { print int($2 / 1024) }' /proc/meminfo)" "$(uname -r)" "$(systemd-detect-virt 2>/dev/null || true)" "$source" "$fstype" "$options"`;
