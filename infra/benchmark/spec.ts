@@ -49,6 +49,7 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
       port: engine.port,
       site: n.site,
     })),
+    ...(profile.heartbeat && withRole(nodes, "database").length > 1 ? { heartbeat: {} } : {}),
     context: {
       topology: {
         sites: config.sites.map(({ name, kind, nodes: count }) => ({ name, kind, nodes: count })),
@@ -83,7 +84,12 @@ export function driverSpec(
   const [first] = drivers;
   if (first === undefined || drivers.length === 1) return spec;
   const meet = { host: first.meshAddress, port: MEET_PORT, key: runKey };
-  return { ...spec, drivers: { index, count: drivers.length, meet }, ...(index === 0 ? {} : { observe: [] }) };
+  const { heartbeat, ...shared } = spec;
+  return {
+    ...shared,
+    drivers: { index, count: drivers.length, meet },
+    ...(index > 0 ? { observe: [] } : heartbeat === undefined ? {} : { heartbeat }),
+  };
 }
 
 /**

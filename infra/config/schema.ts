@@ -84,6 +84,8 @@ export const profileSchema = z.strictObject({
   steps: z.array(profileStep).min(1),
   order: z.enum(["given", "interleaved", "random"]).default("given"),
   restSeconds: z.number().nonnegative().default(0),
+  /** With several database nodes: replication lag by a row that is counted up 10 times a second. */
+  heartbeat: z.boolean().default(true),
 });
 
 export const configSchema = z.strictObject({

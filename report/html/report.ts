@@ -6,7 +6,7 @@ import type { Subject } from "../model.ts";
 import { checkClaims } from "../published/claims.ts";
 import { caveatLines, evidenceLines, floorReading, forcedMark, READING, subjectLine } from "../render/text.ts";
 import { clientScript } from "./bundle.ts";
-import { barCharts, latencyCharts, rttChart, SHOWN, scatterChart, sweepCharts, timeChart } from "./charts.ts";
+import { barCharts, latencyCharts, rttChart, SHOWN, scatterChart, sweepCharts } from "./charts.ts";
 import { designSection } from "./designs.ts";
 import type { Markup } from "./escape.ts";
 import { embedJson, html, raw } from "./escape.ts";
@@ -25,6 +25,7 @@ import {
   sweepTable,
   table,
 } from "./tables.ts";
+import { lagChart, timeChart } from "./time-charts.ts";
 import { topologyPicture } from "./topology.ts";
 
 export { SHOWN };
@@ -190,9 +191,10 @@ ${table("Claims against the figures of the same text", "follows; rounding: but f
 function timeSection(shown: Subject[], chart: Draw): Markup {
   const parts = shown.flatMap((subject, i) => {
     const spec = timeChart(subject, i);
+    const lag = lagChart(subject, i);
     return spec
       ? [
-          html`${chart(spec, true)}<details class="later long beside"><summary>${subject.printedIntervals ? "Intervals" : "Windows"}, ${subject.label}</summary>${windowTable(subject)}</details>`,
+          html`${chart(spec, true)}${lag ? chart(lag, true) : nothing}<details class="later long beside"><summary>${subject.printedIntervals ? "Intervals" : "Windows"}, ${subject.label}</summary>${windowTable(subject)}</details>`,
         ]
       : [];
   });

@@ -24,6 +24,8 @@ export type ChartSpec =
   /** One run over its time. */
   | (Base & {
       kind: "time";
+      /** Names of the left and the right axis; absent: tps, and p95 in ms. */
+      axes?: [string, string];
       series: { name: string; axis: 0 | 1; points: [seconds: number, value: number | null][] }[];
       outages: Mark[] /** Stretches of one workload. */;
       groups: Mark[];

@@ -5,7 +5,7 @@
 import type { Block, Cell, Comparison, Metric, Row } from "../compare/compare.ts";
 import { splitRows } from "../compare/counterpart.ts";
 import { number } from "../format.ts";
-import { figure, flags, floorText, moneyText, penaltyText, ratioText } from "../render/text.ts";
+import { figure, flags, floorText, lagText, moneyText, penaltyText, ratioText } from "../render/text.ts";
 import { SHOWN, windowsOf } from "./charts.ts";
 import { mergedHistogram } from "./distribution.ts";
 import type { Markup } from "./escape.ts";
@@ -87,6 +87,7 @@ export function costTable(comparison: Comparison, block: Block): Markup {
   const columns = [
     text("floor of avg by RTT", (c) => c.floor !== null && c.floor.ms > 0, floorText),
     text("extra per ms of RTT", (c) => c.penalty !== null, penaltyText),
+    text("lag p95", (c) => c.lag !== null, lagText),
     text(
       "per million transactions",
       (c) => c.perMillion !== null,
@@ -99,7 +100,7 @@ export function costTable(comparison: Comparison, block: Block): Markup {
     comparison,
     block,
     `What distance and machines cost, ${block.key}`,
-    "Floor: the least that round trips alone allow, against the measured mean. Extra: change of the mean latency, and of tps, per ms of the longest round trip, against the baseline.",
+    "Floor: the least that round trips alone allow, against the measured mean. Extra: change of the mean latency, and of tps, per ms of the longest round trip, against the baseline. Lag: p95 of the replica that was furthest behind.",
     columns,
     run,
   );

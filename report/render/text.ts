@@ -87,6 +87,12 @@ export function penaltyText(cell: Cell): string {
   return `${mark}${signed(cell.penalty.roundTrips, 2)} ms${tps}${cell.penalty.evident === false ? " ~" : ""}`;
 }
 
+/** "4.2 ms (west-1)", the p95 of the slowest replica. */
+export function lagText({ lag }: Cell): string {
+  if (lag === null) return "-";
+  return `${lag.unseen > 0 ? ">= " : ""}${number(lag.p95Ms)} ms (${lag.node})`;
+}
+
 export function moneyText(subject: Subject, perMillion: number | null): string {
   const price = priceOf(subject);
   if (!price) return "no price given";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { legSubject, pool } from "../../cli/study/pool.ts";
 import { type SyntheticOptions, syntheticResult } from "../../harness/synthetic.ts";
 import { compare } from "../../report/compare/compare.ts";
-import { timeChart } from "../../report/html/charts.ts";
+import { timeChart } from "../../report/html/time-charts.ts";
 import { findPublished } from "../../report/published/index.ts";
 import { publishedSubject } from "../../report/published/set.ts";
 import { renderTerminal } from "../../report/render/terminal.ts";
@@ -72,7 +72,7 @@ test("over time, hours between stands are left out and said to be", () => {
     ["oltp_write_only", "oltp_write_only"],
     "one stretch for each stand",
   );
-  assert.match(chart.description, /between stands, are left out/);
+  assert.match(chart.description, /between deployments, are left out/);
 });
 
 test("the ratio of averages over the sweep has an interval by repeats, and says so in every output", () => {

@@ -139,6 +139,11 @@ export const runSpecSchema = z.strictObject({
   /** Pause between two windows, seconds. */
   restSeconds: seconds.default(0),
   observe: z.array(observedNodeSchema).default([]),
+  /**
+   * Replication lag between the observed nodes: a row that is counted up so often on the one that takes writes (with
+   * several, on the first), and looked for on the others. Absent: not measured.
+   */
+  heartbeat: z.strictObject({ everyMs: z.number().int().min(10).max(60_000).default(100) }).optional(),
   /** Event loops (threads) of each driver; absent: as many as its cores and the connections are worth. */
   workers: count.optional(),
   /**

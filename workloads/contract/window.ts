@@ -76,6 +76,48 @@ export const hostLoadSchema = z.looseObject({
   gap: z.string().optional(),
 });
 
+/**
+ * How long after its commit a heartbeat was not yet visible on a node, over the window's beats. Milliseconds by the
+ * driver's clock, half a least round trip taken off each answer.
+ */
+export const lagSchema = z.looseObject({
+  node: z.string(),
+  /** Committed while this node was a replica. */
+  beats: z.number().int(),
+  /** Of them not visible a second after the close: they count with the time that they had been away by then. */
+  unseen: z.number().int(),
+  p50Ms: z.number().nullable(),
+  p95Ms: z.number().nullable(),
+  maxMs: z.number().nullable(),
+  /** Median time between the look that showed a beat and the one before: a lag may be less by so much. */
+  resolutionMs: z.number().nullable(),
+  /** Looks that failed, by code. */
+  errors: z.record(z.string(), z.number().int()),
+  /** By the interval that a beat was committed in; t: its end, seconds since the opening. */
+  intervals: z.array(
+    z.looseObject({
+      t: z.number(),
+      p50Ms: z.number().nullable(),
+      p95Ms: z.number().nullable(),
+      maxMs: z.number().nullable(),
+    }),
+  ),
+});
+
+/** What measuring the lag took: none of it is in the window's other counts. */
+export const heartbeatSchema = z.looseObject({
+  everyMs: z.number(),
+  /** Nodes that beats were written to. */
+  writers: z.array(z.string()),
+  committed: z.number().int(),
+  /** Left out, since the one before was not committed yet. */
+  skipped: z.number().int(),
+  /** Beats that failed, by code. */
+  errors: z.record(z.string(), z.number().int()),
+  /** Sent to all nodes, beats and looks together. */
+  statements: z.number().int(),
+});
+
 /** The begin that drivers agreed on. Milliseconds. */
 const startSchema = z.looseObject({
   /**
@@ -222,6 +264,9 @@ export const stepResultSchema = z.looseObject({
       }),
     )
     .default([]),
+  /** Replication lag of each node that was a replica (spec.heartbeat). */
+  lag: z.array(lagSchema).optional(),
+  heartbeat: heartbeatSchema.optional(),
   /** Every node of the topology: database, proxy, driver. Absent where nobody sampled them. */
   hosts: z.array(hostLoadSchema).optional(),
 });
@@ -229,5 +274,7 @@ export const stepResultSchema = z.looseObject({
 export type Interval = z.infer<typeof intervalSchema>;
 export type Start = z.infer<typeof startSchema>;
 export type Latency = z.infer<typeof latencySchema>;
+export type Lag = z.infer<typeof lagSchema>;
+export type Heartbeat = z.infer<typeof heartbeatSchema>;
 export type HostLoad = z.infer<typeof hostLoadSchema>;
 export type StepResult = z.infer<typeof stepResultSchema>;

@@ -8,13 +8,16 @@ import { writeOutput } from "../keep.ts";
 import { planStep } from "../steps.ts";
 import type { Barrier } from "./barrier/barrier.ts";
 import { summarize, sweeps } from "./figures/summary.ts";
+import type { Heartbeat } from "./lag/heartbeat.ts";
 import { Attempts, PartialFile, StatusFile } from "./output.ts";
-import { FIRST_ROUND_MS, RoleWatch, roleQuestion } from "./roles/watch.ts";
+import { startHeartbeat, watchRoles } from "./probes.ts";
+import type { RoleWatch } from "./roles/watch.ts";
+import { roleQuestion } from "./roles/watch.ts";
+import { RunClock } from "./run-clock.ts";
 import type { Slot } from "./schedule.ts";
 import { schedule } from "./schedule.ts";
 import type { Agreed } from "./window.ts";
 import { ownSessions, runWindow } from "./window.ts";
-import { within } from "./within.ts";
 
 export const ENGINE_VERSION = "0.1.0";
 
@@ -67,6 +70,9 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
   write();
   const clock = new RunClock(spec, slots);
   const roles = await watchRoles(spec, options.password);
+  const heartbeat = await startHeartbeat(spec, options, roles, (note) => {
+    result.notes = [...(result.notes ?? []), note];
+  });
   let failure: string | null = null;
   /** Windows that this driver has no share of. */
   let idle = 0;
@@ -82,7 +88,11 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
         idle++;
         continue;
       }
-      const window = await oneWindow(spec, slot, i, slots.length, clock, status, partial, { ...options, roles });
+      const window = await oneWindow(spec, slot, i, slots.length, clock, status, partial, {
+        ...options,
+        roles,
+        heartbeat,
+      });
       result.steps.push(window);
       if (typeof window["serverVersion"] === "string") result.server ??= { version: window["serverVersion"] };
       result.incompleteReason = "the run was still going on when this was written";
@@ -91,6 +101,7 @@ export async function run(spec: RunSpec, options: RunOptions): Promise<RunResult
   } catch (error) {
     failure = (error as Error).message;
   }
+  await heartbeat?.end();
   roles?.stop();
   result.finishedAt = new Date().toISOString();
   const reasons = [
@@ -130,7 +141,7 @@ async function oneWindow(
   clock: RunClock,
   status: StatusFile,
   partial: PartialFile,
-  options: RunOptions & { roles: RoleWatch | undefined },
+  options: RunOptions & { roles: RoleWatch | undefined; heartbeat: Heartbeat | undefined },
 ): Promise<StepResult> {
   const step = spec.steps[slot.step] as Step;
   const where = `${index + 1}/${count} ${step.workload}`;
@@ -154,7 +165,10 @@ async function oneWindow(
     signal: options.signal,
     roles: options.roles,
     agree: () => agreeOn(options.barrier, index, clock),
-    onOpen: () => options.observer?.open(),
+    onOpen() {
+      options.observer?.open();
+      options.heartbeat?.open(step.intervalSeconds);
+    },
     onLine: (line, interval, warmup) => {
       const text = `${index + 1}/${count} ${warmup ? "warm-up " : ""}${line}`;
       options.onLine(text);
@@ -162,6 +176,7 @@ async function oneWindow(
       if (!warmup) partial.append({ ...slot, interval });
     },
   });
+  Object.assign(window, await options.heartbeat?.close());
   if (options.observer) window.server = await options.observer.close();
   const l = window.latency;
   options.onLine(
@@ -182,18 +197,6 @@ async function agreeOn(barrier: Barrier | undefined, index: number, clock: RunCl
   return go && { at: go.at, offset: go };
 }
 
-/** Undefined where the spec names no nodes to ask. */
-async function watchRoles(spec: RunSpec, password: string): Promise<RoleWatch | undefined> {
-  const { roles, database, user, tls, connectTimeoutMs } = spec.target;
-  const question = roleQuestion(spec);
-  if (roles === undefined || question === undefined) return undefined;
-  const driver = await driverFor(spec.target.driver);
-  const options = { database, user, password, tls, connectTimeoutMs, preparedStatements: "auto" } as const;
-  const watch = new RoleWatch(roles, question, driver, options);
-  await within(watch.start(), FIRST_ROUND_MS);
-  return watch;
-}
-
 /** Throws one line for a spec that the schema accepts and the engine can't run. */
 export function checkSpec(spec: RunSpec): void {
   for (const index of spec.steps.keys()) planStep(spec, index);
@@ -207,42 +210,6 @@ export function checkSpec(spec: RunSpec): void {
     throw new Error(
       "target.endpoints: read-write-split needs an endpoint that takes writes (role primary, any or proxy)",
     );
-}
-
-/** How far the run is, and with several drivers when each window begins. */
-class RunClock {
-  readonly #spec: RunSpec;
-  readonly #lengths: number[];
-  readonly #total: number;
-
-  constructor(spec: RunSpec, slots: readonly Slot[]) {
-    this.#spec = spec;
-    this.#lengths = slots.map(
-      ({ step }) => (spec.steps[step]?.warmupSeconds ?? 0) + (spec.steps[step]?.durationSeconds ?? 0),
-    );
-    this.#total = this.#lengths.reduce((a, b) => a + b, 0);
-  }
-
-  /** @param t seconds since the window opened; negative in the warm-up */
-  percent(index: number, t: number): number {
-    const before = this.#lengths.slice(0, index).reduce((a, b) => a + b, 0);
-    const step = this.#lengths[index] ?? 0;
-    const warmup = this.#spec.steps[schedule(this.#spec)[index]?.step ?? 0]?.warmupSeconds ?? 0;
-    return Math.min(100, Math.max(0, Math.round((100 * (before + Math.min(step, warmup + t))) / this.#total)));
-  }
-
-  /**
-   * Drivers that start together have agreed on the first window's begin; every later one follows after the planned
-   * length plus ten seconds for drain, report and new connections.
-   */
-  beginAt(index: number): number | undefined {
-    const { drivers, restSeconds } = this.#spec;
-    if (drivers?.startAt === undefined) return undefined;
-    return (
-      Date.parse(drivers.startAt) +
-      1000 * this.#lengths.slice(0, index).reduce((sum, length) => sum + length + restSeconds + 10, 0)
-    );
-  }
 }
 
 async function emptyResult(spec: RunSpec, options: RunOptions): Promise<RunResult> {

@@ -31,6 +31,12 @@ export function time(spec: ChartSpec & { kind: "time" }, palette: Palette, narro
     },
     { xAxis: g.to },
   ]);
+  const [left, right] = spec.axes ?? ["tps", "p95 ms"];
+  // The first line carries the outages, the last one the stretches of a workload.
+  const carries = (i: number): { outages: boolean; groups: boolean } => ({
+    outages: i === 0 && outages.length > 0,
+    groups: groups.length > 1 && spec.series[i]!.name === (spec.axes === undefined ? "p95" : spec.series.at(-1)!.name),
+  });
   const colours: Record<string, string | undefined> = {
     tps: palette.series[0],
     p95: palette.series[1],
@@ -47,10 +53,10 @@ export function time(spec: ChartSpec & { kind: "time" }, palette: Palette, narro
       splitLine: { show: false },
     }),
     yAxis: [
-      axis(palette, { type: "value", min: 0, name: "tps", axisLabel: { color: palette.text, formatter: short } }),
+      axis(palette, { type: "value", min: 0, name: left, axisLabel: { color: palette.text, formatter: short } }),
       axis(palette, {
         ...logarithmic(spec.series.filter((s) => s.axis === 1).flatMap((s) => s.points.map(([, v]) => v ?? 0))),
-        name: "p95 ms",
+        name: right,
         position: "right",
         axisLabel: { color: palette.text, formatter: short },
         splitLine: { show: false },
@@ -72,7 +78,7 @@ export function time(spec: ChartSpec & { kind: "time" }, palette: Palette, narro
         selectedDataBackground: { lineStyle: { opacity: 0 }, areaStyle: { opacity: 0 } },
       },
     ],
-    series: spec.series.map((s) => ({
+    series: spec.series.map((s, i) => ({
       type: s.name === "errors" ? "scatter" : "line",
       name: s.name,
       yAxisIndex: s.axis,
@@ -81,12 +87,16 @@ export function time(spec: ChartSpec & { kind: "time" }, palette: Palette, narro
       symbolSize: 7,
       data: s.points,
       connectNulls: false,
-      itemStyle: { color: colours[s.name] },
-      lineStyle: { color: colours[s.name], width: 1.5, type: s.name === "p95" ? "dashed" : "solid" },
-      ...(s.name === "tps"
+      itemStyle: { color: colours[s.name] ?? palette.series[i % palette.series.length] },
+      lineStyle: {
+        color: colours[s.name] ?? palette.series[i % palette.series.length],
+        width: 1.5,
+        type: s.name === "p95" ? "dashed" : "solid",
+      },
+      ...(carries(i).outages
         ? { markArea: { silent: true, itemStyle: { color: palette.danger, opacity: 0.3 }, data: outages } }
         : {}),
-      ...(s.name === "p95" && groups.length > 1 ? { markArea: { silent: true, data: groups } } : {}),
+      ...(carries(i).groups ? { markArea: { silent: true, data: groups } } : {}),
     })),
   };
 }

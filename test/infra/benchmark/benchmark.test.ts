@@ -12,7 +12,7 @@ import { summarize } from "../../../infra/benchmark/summary.ts";
 import { parsePoll, RUN_ID_PLACEHOLDER } from "../../../infra/benchmark/unit.ts";
 import { betweenSites, parseMeasured } from "../../../infra/mesh/measured.ts";
 import { planNodes } from "../../../infra/topology.ts";
-import { type RunResult, runSpecSchema } from "../../../workloads/contract.ts";
+import { type RunResult, type RunSpec, runSpecSchema } from "../../../workloads/contract.ts";
 import { configOf } from "../config/config.ts";
 
 const TARGET = {
@@ -69,8 +69,13 @@ test("of several drivers each has the same spec and its own place; one driver's 
     [3, 0, 0],
     "one driver looks at the database nodes",
   );
-  for (const part of parts)
-    assert.deepEqual({ ...part, drivers: 0, observe: 0 }, { ...parts[0]!, drivers: 0, observe: 0 });
+  assert.deepEqual(
+    parts.map((p) => p.heartbeat),
+    [{ everyMs: 100 }, undefined, undefined],
+    "and one measures their replication lag",
+  );
+  const shared = (part: RunSpec) => ({ ...part, drivers: 0, observe: 0, heartbeat: 0 });
+  for (const part of parts) assert.deepEqual(shared(part), shared(parts[0]!));
   const one = configOf({ profile: steps(5) });
   const alone = planSpec(one, planNodes(one), TARGET);
   assert.deepEqual(driverSpec(alone, "0123456789ab", planNodes(one).slice(-1), 0), alone);

@@ -155,7 +155,16 @@ function mergeWindows(parts: Part[], expected: number, count: number): StepResul
     within: { tps: overIntervals(intervals.slice(1).map((i) => i.tps)) },
     // The first driver looks at the nodes; where others did, they saw the same ones.
     server: windows.find((w) => w.server.length > 0)?.server ?? [],
+    ...seenBy(windows, "lag"),
+    ...seenBy(windows, "heartbeat"),
+    ...seenBy(windows, "primaries"),
   };
+}
+
+/** What one driver has seen for all. */
+function seenBy<K extends "lag" | "heartbeat" | "primaries">(windows: StepResult[], key: K): Partial<StepResult> {
+  const found = windows.find((w) => w[key] !== undefined);
+  return found === undefined ? {} : { [key]: found[key] };
 }
 
 function mergeHistograms(kept: [string | undefined, Latency | null | undefined][]): Latencies {
