@@ -44,6 +44,11 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
    * sentence. Absent: nothing beside the units has to run.
    */
   readonly standing?: string;
+  /**
+   * Bash that prints nothing and goes on when a restarted node is a member that serves, or never was one; otherwise leaves
+   * with 11 and says on stderr in which state it is. Absent: a node that has booted is back.
+   */
+  readonly rejoined?: string;
   /** How a cluster that is down as a whole is brought back (health/); absent: `standing` and the units do all. */
   readonly repair?: "galera" | "group";
   /** What the result and the run key carry of the settings. */

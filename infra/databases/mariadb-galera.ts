@@ -2,6 +2,7 @@ import type { DatabaseOf } from "../config/engines.ts";
 import { checkGaleraOptions } from "../config/galera-options.ts";
 import type { Engine } from "./engine.ts";
 import { GALERA_CHECK } from "./galera-check.ts";
+import { GALERA_REJOINED } from "./galera-rejoined.ts";
 import { INNODB_ROW_BYTES, MARIADB_HOST, MARIADB_OWNED } from "./mariadb.ts";
 import { checkVariables } from "./server-variables.ts";
 
@@ -17,6 +18,7 @@ export const mariadbGalera: Engine<DatabaseOf<"mariadb/galera">> = {
   bytesPerRow: INNODB_ROW_BYTES,
   host: MARIADB_HOST,
   inService: GALERA_CHECK,
+  rejoined: GALERA_REJOINED,
   repair: "galera",
   settings: ({ options, variables }) => ({ ...options, ...variables }),
   check: ({ options, variables }, config) => ({

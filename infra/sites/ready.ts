@@ -18,6 +18,8 @@ export interface ReadyArgs {
   sudo: boolean;
   /** Bound for SSH and first boot together; the error says which of them did not come. */
   timeoutSeconds: number;
+  /** The engine's, of a database node; else empty. */
+  rejoined: string;
   /** A change waits anew: the machine's id, and whatever stops and starts it. */
   triggers: pulumi.Input<string>[];
 }
@@ -31,12 +33,12 @@ export interface Ready {
 
 export function ready(
   node: string,
-  { connection, sudo, timeoutSeconds, triggers }: ReadyArgs,
+  { connection, sudo, timeoutSeconds, rejoined, triggers }: ReadyArgs,
   opts: pulumi.CustomResourceOptions,
 ): Ready {
   const stdin = pulumi
     .all([connection])
-    .apply(([known]) => JSON.stringify({ name: node, connection: known, sudo, timeoutSeconds }));
+    .apply(([known]) => JSON.stringify({ name: node, connection: known, sudo, timeoutSeconds, rejoined }));
   const waited = new local.Command(
     `${node}-ready`,
     {

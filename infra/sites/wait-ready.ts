@@ -4,7 +4,7 @@
  */
 import { TimeoutError } from "p-timeout";
 import { answered, type Connection, connect, HostKeyError, readInput, run, sleep } from "../ssh.ts";
-import { REJOIN_SECONDS, REJOINED } from "./rejoined.ts";
+import { REJOIN_SECONDS } from "./rejoined.ts";
 
 export interface WaitInput {
   name: string;
@@ -12,13 +12,15 @@ export interface WaitInput {
   sudo: boolean;
   /** For SSH and the first boot together. */
   timeoutSeconds: number;
+  /** The engine's, of a database node; empty: it has booted, and is back. */
+  rejoined: string;
 }
 
 /**
  * Ends with 0 and the facts, with 10 while the first boot is not over, with 11 while a member of a cluster is not back in
  * it, with 20 and a reason when the first boot failed.
  */
-const PROBE = `if command -v cloud-init >/dev/null; then
+const probeScript = (rejoined: string): string => `if command -v cloud-init >/dev/null; then
   state=$(cloud-init status 2>/dev/null | sed -n 's/^status: //p')
   case "$state" in
     done | disabled | "degraded done") ;;
@@ -28,7 +30,7 @@ const PROBE = `if command -v cloud-init >/dev/null; then
 fi
 # After a stop and start too, the node is ready only when its services are.
 case "$(systemctl is-system-running || true)" in initializing | starting) exit 10 ;; esac
-${REJOINED}
+${rejoined}
 . /etc/os-release
 printf '{"virtualization":"%s","os":"%s","kernel":"%s","cpus":%s,"memoryMb":%s}' "$(systemd-detect-virt || true)" "$PRETTY_NAME" "$(uname -r)" "$(nproc)" \\
   "$(awk '/^MemTotal/ { print int($2 / 1024) }' /proc/meminfo)"`;
@@ -38,7 +40,7 @@ const SAY_EVERY_MS = 15_000;
 /** Tries, each PERIOD_MS apart. */
 const STRANGER_TRIES = 5;
 
-const { name, connection, sudo, timeoutSeconds } = await readInput<WaitInput>();
+const { name, connection, sudo, timeoutSeconds, rejoined } = await readInput<WaitInput>();
 const began = performance.now();
 let deadline = began + timeoutSeconds * 1000;
 let said = began,
@@ -51,7 +53,7 @@ async function attempt(): Promise<string | undefined> {
   const client = await connect(connection);
   try {
     stage = "SSH answers, but the first boot is not over";
-    const probe = await run(client, PROBE, sudo);
+    const probe = await run(client, probeScript(rejoined), sudo);
     if (probe.code === 0) return probe.stdout.toString();
     if (probe.code === 20) throw new Fatal(`${name}: its first boot failed: ${probe.stderr.trim()}`);
     if (probe.code === 11) {
@@ -93,7 +95,7 @@ async function wait(): Promise<string> {
     if (performance.now() + PERIOD_MS > deadline)
       throw new Error(
         booted
-          ? `${name}: not ready within ${timeoutSeconds + REJOIN_SECONDS} s: ${stage}; look at it with journalctl -u mariadb; the nodes after it were left alone`
+          ? `${name}: not ready within ${timeoutSeconds + REJOIN_SECONDS} s: ${stage}; its database's journal says more; the nodes after it were left alone`
           : `${name}: not ready within ${timeoutSeconds} s: ${stage}; is SSH open to you (operator address, security group, firewall), and did the machine boot?`,
       );
     if (performance.now() - said > SAY_EVERY_MS) {

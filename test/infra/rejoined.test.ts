@@ -1,11 +1,13 @@
 /** When a restarted database node counts as back: the check, with a server that answers as one does on its way. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
-import { REJOINED, rejoinedScript } from "../../infra/sites/rejoined.ts";
+import { GALERA_REJOINED } from "../../infra/databases/galera-rejoined.ts";
+import { GROUP_REJOINED } from "../../infra/databases/mysql/group-check.ts";
+import { rejoinedScript } from "../../infra/sites/rejoined.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "meshbench-rejoined-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -17,15 +19,17 @@ interface Node {
   data?: boolean;
   unit?: string;
   status?: Record<string, string>;
+  /** One more program on it: its name and text. */
+  program?: [string, string];
 }
 
 let count = 0;
 /** What the script leaves with on such a node; `started` tells whether it asked systemd to start the server. */
-function check(node: Node, script = REJOINED): { status: number | null; stderr: string; started: boolean } {
+function check(node: Node, script = GALERA_REJOINED): { status: number | null; stderr: string; started: boolean } {
   const root = join(folder, String(count++));
   mkdirSync(join(root, "bin"), { recursive: true });
-  mkdirSync(join(root, "mysql"));
-  mkdirSync(join(root, "etc"));
+  mkdirSync(join(root, "mysql"), { recursive: true });
+  mkdirSync(join(root, "etc"), { recursive: true });
   if (node.data) writeFileSync(join(root, "mysql", "grastate.dat"), "");
   if (node.members !== undefined)
     writeFileSync(join(root, "etc", "99.cnf"), `wsrep_cluster_address = "gcomm://${node.members}"\n`);
@@ -41,6 +45,7 @@ function check(node: Node, script = REJOINED): { status: number | null; stderr: 
     "mariadb",
     `for name in ${Object.keys(node.status ?? {}).join(" ")}; do case "$*" in *"'$name'"*) grep "^$name" ${root}/status ;; esac; done`,
   );
+  if (node.program !== undefined) program(...node.program);
   writeFileSync(
     join(root, "status"),
     Object.entries(node.status ?? {})
@@ -88,8 +93,11 @@ test("a member that does not run is started; nothing is asked of a node that nev
 });
 
 test("as a step it waits, and ends with the state it saw and a word on the others", () => {
-  assert.equal(check({ ...MEMBER, unit: "active", status: SERVING }, rejoinedScript(1)).status, 0);
-  const late = check({ ...MEMBER, unit: "active", status: { ...SERVING, wsrep_ready: "OFF" } }, rejoinedScript(1));
+  assert.equal(check({ ...MEMBER, unit: "active", status: SERVING }, rejoinedScript(GALERA_REJOINED, 1)).status, 0);
+  const late = check(
+    { ...MEMBER, unit: "active", status: { ...SERVING, wsrep_ready: "OFF" } },
+    rejoinedScript(GALERA_REJOINED, 1),
+  );
   assert.equal(late.status, 1);
   assert.match(
     late.stderr,
@@ -97,6 +105,28 @@ test("as a step it waits, and ends with the state it saw and a word on the other
   );
 });
 
-test("the program that waits for nodes in clouds asks the same", () => {
-  assert.match(readFileSync(join(import.meta.dirname, "../../infra/sites/wait-ready.ts"), "utf8"), /\$\{REJOINED\}/);
+/** A member of a MySQL group on its way; `state`: what it would answer. */
+function group({ seeds = "a:3306,b:3306", onBoot = "ON", unit = "active", state = "" }): ReturnType<typeof check> {
+  const root = join(folder, String(count));
+  mkdirSync(join(root, "etc", "mysql.conf.d"), { recursive: true });
+  mkdirSync(join(root, "mysql"));
+  writeFileSync(join(root, "etc/mysql.conf.d/zz-meshbench.cnf"), `loose_group_replication_group_seeds = ${seeds}\n`);
+  // As MySQL 9.7 writes it.
+  writeFileSync(
+    join(root, "mysql/mysqld-auto.cnf"),
+    `{"Version": 2, "mysql_dynamic_variables": {"group_replication_start_on_boot": {"Value": "${onBoot}", "Metadata": {"Host": "localhost", "User": "root", "Timestamp": 1}}}}`,
+  );
+  return check({ unit, program: ["mysql", `echo "${state}"`] }, GROUP_REJOINED);
+}
+
+test("a member of a MySQL group is back when it is ONLINE among the majority", () => {
+  assert.equal(group({ state: "ONLINE majority" }).status, 0);
+  for (const state of ["RECOVERING majority", "OFFLINE minority", "ONLINE minority", ""]) {
+    const { status, stderr } = group({ state });
+    assert.deepEqual([status, stderr.trim().split("\n").at(-1)], [11, `its state is ${state || "unknown"}`]);
+  }
+  assert.equal(group({ unit: "activating" }).status, 11);
+  const stopped = group({ unit: "failed" });
+  assert.deepEqual([stopped.status, stopped.started], [11, true]);
+  for (const alone of [{ seeds: "a:3306" }, { onBoot: "OFF" }]) assert.equal(group(alone).status, 0);
 });

@@ -49,7 +49,7 @@ test("a node that refused and then is silent to the end: its address and the las
       stdio: ["pipe", "pipe", "pipe"],
     });
     const connection = { host: "127.0.0.1", port, user: "root", privateKey, hostKey };
-    child.stdin.end(JSON.stringify({ name: "driver", connection, sudo: false, timeoutSeconds: 7 }));
+    child.stdin.end(JSON.stringify({ name: "driver", connection, sudo: false, timeoutSeconds: 7, rejoined: "" }));
     const code = once(child, "close");
     const said = await text(child.stderr);
     assert.deepEqual((await code)[0], 1);

@@ -4,7 +4,7 @@ import type { Engine } from "../engine.ts";
 import { INNODB_ROW_BYTES } from "../mariadb.ts";
 import { checkVariables } from "../server-variables.ts";
 import { checkVersion, MYSQL_HOST, MYSQL_LOCAL_RELEASE, MYSQL_OWNED } from "./facts.ts";
-import { GROUP_CHECK } from "./group-check.ts";
+import { GROUP_CHECK, GROUP_REJOINED } from "./group-check.ts";
 import { groupSettings } from "./group-conf.ts";
 import { checkGroupOptions } from "./group-options.ts";
 
@@ -25,6 +25,7 @@ export const mysqlGroup: Engine<DatabaseOf<"mysql/group">> = {
   host: MYSQL_HOST,
   localRelease: MYSQL_LOCAL_RELEASE,
   inService: GROUP_CHECK,
+  rejoined: GROUP_REJOINED,
   repair: "group",
   settings(database) {
     const { options, variables } = groupSettings(database);

@@ -32,6 +32,8 @@ export interface InstanceArgs {
   proxy: Reach["proxy"];
   /** The cluster has no other database node: a stop hurts nobody else. */
   alone: boolean;
+  /** The engine's, for database nodes; empty where a node that has booted is back. */
+  rejoined: string;
   /** Database nodes that have to be in service first. */
   after: pulumi.Resource[];
 }
@@ -107,7 +109,13 @@ export class AwsInstance extends pulumi.ComponentResource {
     );
     const waited = ready(
       plan.name,
-      { connection, sudo: true, timeoutSeconds: site.readyTimeoutSeconds, triggers: [instance.id, type] },
+      {
+        connection,
+        sudo: true,
+        timeoutSeconds: site.readyTimeoutSeconds,
+        rejoined: plan.roles.includes("database") ? args.rejoined : "",
+        triggers: [instance.id, type],
+      },
       { parent: this, deletedWith: instance },
     );
     this.ready = waited.resource;

@@ -5,6 +5,7 @@ import type { Config } from "../../config/schema.ts";
 import type { AwsSite } from "../../config/sites/aws.ts";
 import { type Architecture, architectureOf } from "../../config/sites/aws-check.ts";
 import { type DebianRelease, releaseOf } from "../../config/sites/common.ts";
+import { engineOf } from "../../databases/index.ts";
 import { meshSlots } from "../../mesh/plan.ts";
 import type { Node } from "../../node.ts";
 import type { NodePlan } from "../../topology.ts";
@@ -114,6 +115,7 @@ export class AwsSites extends pulumi.ComponentResource {
           context,
           proxy,
           alone,
+          rejoined: engineOf(config.database).rejoined ?? "",
           zone: zoneOf(site.zones, index === -1 ? undefined : index),
           after: before,
         },

@@ -30,7 +30,7 @@ export const proxmox: SiteKind<ProxmoxSite> = {
   load: async () => {
     const { ProxmoxSite: Component } = await import("../proxmox/site.ts");
     return ({ sites, plans, config, context, alone, before }, opts) => {
-      const shared = { alone, before, secrets: config, host: engineOf(config.database).host, context };
+      const shared = { alone, before, secrets: config, engine: engineOf(config.database), context };
       return sites.flatMap(
         ({ site, key }) => new Component({ site, key, plans: plansAt(plans, site), ...shared }, opts).nodes,
       );

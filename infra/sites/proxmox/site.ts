@@ -3,7 +3,7 @@
 import * as proxmox from "@muhlba91/pulumi-proxmoxve";
 import * as pulumi from "@pulumi/pulumi";
 import { loginOf, type Secrets, type ProxmoxSite as SiteConfig } from "../../config/sites/proxmox.ts";
-import type { DatabaseHost } from "../../databases/engine.ts";
+import type { Engine } from "../../databases/engine.ts";
 import type { Node } from "../../node.ts";
 import type { Owned } from "../../preflight/owned.ts";
 import type { NodePlan } from "../../topology.ts";
@@ -35,7 +35,7 @@ export interface ProxmoxSiteArgs {
   before: pulumi.Resource[];
   secrets: Secrets;
   /** Of the database that is to come. */
-  host: DatabaseHost;
+  engine: Pick<Engine, "host" | "rejoined">;
   context: SiteContext;
 }
 
@@ -91,7 +91,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     );
   }
 
-  private node(guest: GuestPlan, { site, key, alone, before, secrets, host, context }: ProxmoxSiteArgs): Node {
+  private node(guest: GuestPlan, { site, key, alone, before, secrets, engine, context }: ProxmoxSiteArgs): Node {
     const { name } = guest.node;
     const parent = { parent: this };
     const labels: GuestContext = {
@@ -99,7 +99,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
       labels: context.labels,
       publicKey: context.key.publicKey,
       image: this.image.id,
-      dataDirectory: host.dataDirectory,
+      dataDirectory: engine.host.dataDirectory,
     };
     const isDatabase = guest.node.roles.includes("database");
     const dependsOn = isDatabase
@@ -162,7 +162,7 @@ export class ProxmoxSite extends pulumi.ComponentResource {
     };
     const { resource, connection, printed } = readyThrough<Record<string, unknown>>(
       bare,
-      readyScript(site, guest, host),
+      readyScript(site, guest, engine),
       Object.values(size(site, guest)),
       parent,
       READY_SECONDS,
@@ -258,12 +258,12 @@ interface Made {
   hostKey?: pulumi.Output<string>;
 }
 
-function readyScript(site: SiteConfig, guest: GuestPlan, host: DatabaseHost): string {
+function readyScript(site: SiteConfig, guest: GuestPlan, { host, rejoined }: ProxmoxSiteArgs["engine"]): string {
   const profile = guest.storage?.profile;
   const own =
     profile?.sizeGb === undefined
       ? []
       : [site.guest === "vm" ? dataDiskScript(profile.filesystem, host) : mountPointScript(host.dataDirectory)];
-  const back = guest.node.roles.includes("database") ? [rejoinedScript()] : [];
+  const back = rejoined !== undefined && guest.node.roles.includes("database") ? [rejoinedScript(rejoined)] : [];
   return [BOOTED, CLOUD_INIT_DONE, ...own, ...back, hostFacts(host.dataDirectory)].join("\n");
 }
