@@ -65,10 +65,10 @@ const node = () =>
     .makeOptionMandatory();
 
 const release = () =>
-  new Option("--debian <release>", "12, 13, or sid, which has MySQL")
+  new Option("--debian <release>", "12, 13, sid, which has MySQL, or patroni, which is 12 with Patroni and etcd")
     .argParser((value) => {
-      if (value === "sid") return value;
-      if (value !== "12" && value !== "13") throw new InvalidArgumentError("12, 13 or sid is expected.");
+      if (value === "sid" || value === "patroni") return value;
+      if (value !== "12" && value !== "13") throw new InvalidArgumentError("12, 13, sid or patroni is expected.");
       return Number(value) as Debian;
     })
     .default(12);

@@ -94,9 +94,9 @@ export const nodeRequest = z
     ...limits,
     /**
      * The release that the node runs; the image of another one than 12 is built when it is first asked for. sid, the unstable
-     * suite, has MySQL in MariaDB's place.
+     * suite, has MySQL in MariaDB's place; patroni is 12 with Patroni and etcd in it.
      */
-    debian: z.union([z.literal(12), z.literal(13), z.literal("sid")]).default(12),
+    debian: z.union([z.literal(12), z.literal(13), z.literal("sid"), z.literal("patroni")]).default(12),
     /**
      * As a cloud's image comes: nothing installed that a stack needs, host keys of three types from the first boot, and the
      * distribution's own package work at boot. Packages come from an archive beside the image. Needs user data.
@@ -109,9 +109,9 @@ export const nodeRequest = z
     path: ["bare"],
     message: "a bare node needs userData: without it nobody makes its host keys and lets anybody in",
   })
-  .refine((request) => request.bare === undefined || request.debian !== "sid", {
+  .refine((request) => request.bare === undefined || (request.debian !== "sid" && request.debian !== "patroni"), {
     path: ["debian"],
-    message: "no cloud has an image of sid: a bare node runs 12 or 13",
+    message: "no cloud has an image of sid or patroni: a bare node runs 12 or 13",
   });
 export const labelRequest = z.strictObject({ lab: labName, labels });
 /** Absent: no limit. */

@@ -81,11 +81,39 @@ export const postgresqlNone = z.strictObject({
   variables,
 });
 
+const patroni = {
+  engine: z.literal("postgresql"),
+  version: z.literal("debian").default("debian"),
+  variables,
+  /** Patroni's dynamic settings by their own names: { ttl: 30 }. */
+  options: z.record(z.string(), scalar).default({}),
+  /** Milliseconds; what is not given comes from the measured round trips. */
+  etcd: z
+    .strictObject({
+      heartbeatMs: z.number().int().min(10).optional(),
+      electionMs: z.number().int().min(50).max(50_000).optional(),
+    })
+    .prefault({}),
+  /** A named set of options and variables, below those that are given (config/tuning.ts). */
+  tuning: z.enum(["none", "patroni-wan"]).default("none"),
+};
+
+/** Streaming replication under Patroni: a primary that waits for nobody. */
+export const postgresqlAsync = z.strictObject({ ...patroni, replication: z.literal("async") });
+
+/** The same, but a commit waits for the standby that Patroni has named. */
+export const postgresqlSync = z.strictObject({
+  ...patroni,
+  replication: z.literal("sync"),
+  /** Names of the database nodes that Patroni may pick; default: all. */
+  standbys: z.array(z.string()).min(1).optional(),
+});
+
 /** By engine; a design that comes first is what an engine is without a word about its replication. */
 const SCHEMAS = {
   mariadb: z.discriminatedUnion("replication", [mariadbNone, mariadbGalera, mariadbAsync, mariadbSemiSync]),
   mysql: z.discriminatedUnion("replication", [mysqlNone, mysqlGroup]),
-  postgresql: z.discriminatedUnion("replication", [postgresqlNone]),
+  postgresql: z.discriminatedUnion("replication", [postgresqlNone, postgresqlAsync, postgresqlSync]),
 };
 type Schema = (typeof SCHEMAS)[keyof typeof SCHEMAS];
 export const databaseSchema = z.discriminatedUnion("engine", Object.values(SCHEMAS) as [Schema, ...Schema[]]);

@@ -1,7 +1,9 @@
 /**
- * Named sets of Galera options: what they change and why stands in docs/tuning.md. A set is spelled out while the
+ * Named sets of options: what they change and why stands in docs/tuning.md. A set is spelled out while the
  * configuration is read, so that everything behind it, the result too, sees options as if they had been given. Pure.
  */
+import { type EtcdTimes, etcdTimes } from "../databases/patroni/etcd-conf.ts";
+import { PATRONI_DEFAULTS } from "../databases/patroni/options.ts";
 import type { DatabaseOf } from "./engines.ts";
 import { GALERA_DEFAULTS, parsePeriod } from "./galera-options.ts";
 import type { Config } from "./schema.ts";
@@ -35,9 +37,44 @@ export function galeraWan(rttMs: number): Record<string, string> {
   };
 }
 
+/** An election takes one to two election timeouts, and the first one may end without a leader. */
+const ELECTIONS = 4;
+
+/**
+ * @param rttMs highest round trip between two sites, milliseconds; 0 where none is stated: then no time is changed
+ * @param etcd times that are given
+ */
+export function patroniWan(
+  rttMs: number,
+  etcd: Partial<EtcdTimes>,
+): { options: Record<string, string>; variables: Record<string, string> } {
+  const retry = Math.ceil((ELECTIONS * etcdTimes(rttMs, etcd).electionMs) / 1000);
+  const { retry_timeout, loop_wait } = PATRONI_DEFAULTS;
+  return {
+    options: retry > retry_timeout ? { retry_timeout: String(retry), ttl: String(loop_wait + 2 * retry) } : {},
+    variables: {
+      wal_compression: "on",
+      // Patroni drops the slot of a standby that is away for longer than ttl, and what it needs goes with it.
+      wal_keep_size: "512MB",
+    },
+  };
+}
+
 /** Options that are given win over the set's; a site that names its segment keeps it. */
 export function withTuning(config: Config): Config {
   const { database, sites } = config;
+  if (database.engine === "postgresql" && database.replication !== "none" && database.tuning === "patroni-wan") {
+    const rttMs = Math.max(0, ...config.links.map((link) => link.rttMs + link.jitterMs));
+    const { options, variables } = patroniWan(rttMs, database.etcd);
+    return {
+      ...config,
+      database: {
+        ...database,
+        options: { ...options, ...database.options },
+        variables: { ...variables, ...database.variables },
+      },
+    };
+  }
   if (database.engine !== "mariadb" || database.replication !== "galera" || database.tuning !== "galera-wan")
     return config;
   const rttMs = Math.max(0, ...config.links.map((link) => link.rttMs + link.jitterMs));

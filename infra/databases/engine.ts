@@ -27,8 +27,8 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   readonly quorum: boolean;
   /** A row of sbtest on disk with its share of both trees and the engine's free space, bytes. */
   readonly bytesPerRow: number;
-  /** The release of Debian that has the server, for nodes on this machine, whose images carry all; absent: the site's own. */
-  readonly localRelease?: "sid";
+  /** The image of nodes on this machine that has the server, since images carry all; absent: that of the site's own release. */
+  readonly localRelease?: "sid" | "patroni";
   /** What comes with the server, and where its data lie. */
   readonly host: DatabaseHost;
   /**
@@ -36,7 +36,7 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
    * as much. Where roles change it answers for `/primary` whether the node takes writes now, and for `/replica` whether
    * it is a replica that follows.
    */
-  readonly inService: string | null;
+  readonly inService: string | HttpCheck | null;
   /** What is otherwise with this configuration. */
   by?(database: D): Partial<Pick<Engine<D>, "title" | "roleOf" | "roles" | "commit">>;
   /**
@@ -67,6 +67,15 @@ export interface DatabaseHost extends Installed {
   readonly foreign: string;
   /** Bash that takes back what was written into files of the package, which stay where it was there before. */
   readonly undo?: string;
+}
+
+/** Where a program that the nodes have anyway answers health checks, and by which path for which role. */
+export interface HttpCheck {
+  readonly port: number;
+  readonly primary: string;
+  readonly replica: string;
+  /** Either of them. */
+  readonly any: string;
 }
 
 /** What a spec's target says of the servers. */

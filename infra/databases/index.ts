@@ -6,6 +6,7 @@ import { mariadbNone } from "./mariadb-none.ts";
 import { mariadbAsync, mariadbSemiSync } from "./mariadb-replication.ts";
 import { mysqlGroup } from "./mysql/group.ts";
 import { mysqlNone } from "./mysql/none.ts";
+import { postgresqlAsync, postgresqlSync } from "./patroni/replication.ts";
 import { postgresqlNone } from "./postgresql-none.ts";
 
 export const ENGINES: { readonly [K in EngineKey]: Engine<DatabaseOf<K>> } = {
@@ -16,6 +17,8 @@ export const ENGINES: { readonly [K in EngineKey]: Engine<DatabaseOf<K>> } = {
   "mysql/none": mysqlNone,
   "mysql/group": mysqlGroup,
   "postgresql/none": postgresqlNone,
+  "postgresql/async": postgresqlAsync,
+  "postgresql/sync": postgresqlSync,
 };
 
 /** The description takes the very configuration that it was found by. */

@@ -6,11 +6,9 @@ import { DatabaseComponent } from "./component.ts";
 import { DATABASE_NAME, DATABASE_USER, type DatabaseFacts } from "./database.ts";
 import type { CreateDatabase } from "./engine.ts";
 import { configureScript, postgresConf, readyScript, serverScript } from "./postgresql-conf.ts";
-import { connectionsOf, fingerprint } from "./values.ts";
+import { connectionsOf, fingerprint, POSTGRES_CONNECTIONS } from "./values.ts";
 
 const START_TIMEOUT = 120;
-/** PostgreSQL's own default, below which nothing is gained. */
-const MIN_CONNECTIONS = 100;
 
 type Args = Parameters<CreateDatabase<DatabaseOf<"postgresql/none">>>[0];
 
@@ -25,7 +23,7 @@ export class PostgreSql extends DatabaseComponent {
     super("PostgreSql", { database, endpoints }, opts);
     const node = nodes[0]!;
 
-    const maxConnections = connectionsOf(config, MIN_CONNECTIONS);
+    const maxConnections = connectionsOf(config, POSTGRES_CONNECTIONS);
     const conf = postgresConf({ meshAddress: node.meshAddress, maxConnections }, database.variables);
     const access = { user: DATABASE_USER, database: DATABASE_NAME, network: config.mesh.network };
     const configured = onNode(

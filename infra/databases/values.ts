@@ -13,6 +13,9 @@ export const connectionsOf = (config: Pick<Config, "profile">, least: number): n
 /** Default of MariaDB and MySQL. */
 export const MYSQL_CONNECTIONS = 151;
 
+/** Default of PostgreSQL. */
+export const POSTGRES_CONNECTIONS = 100;
+
 /** The whole mesh, as MariaDB and MySQL write a network in an account: 10.99.0.% */
 export const accountNetwork = ({ mesh }: Pick<Config, "mesh">): string => mesh.network.replace(/\.0\/24$/, ".%");
 

@@ -20,7 +20,12 @@ export function routesOf({ database, proxy }: Pick<Config, "database" | "proxy">
     { from: "driver", to: "proxy", port: WRITER_PORT, what: "the proxy's port" },
   );
   if (PROXIES[proxy.kind].asksInService && inService !== null)
-    own.push({ from: "proxy", to: "database", port: CHECK_PORT, what: "the port of its in-service check" });
+    own.push({
+      from: "proxy",
+      to: "database",
+      port: typeof inService === "string" ? CHECK_PORT : inService.port,
+      what: "the port of its in-service check",
+    });
   return own;
 }
 

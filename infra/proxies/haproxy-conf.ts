@@ -1,4 +1,5 @@
 /** haproxy.cfg and the check it asks on the database nodes. Pure. */
+import type { HttpCheck } from "../databases/engine.ts";
 import { CHECK_PORT, READER_PORT, WRITER_PORT } from "./proxy.ts";
 
 export interface Backend {
@@ -11,6 +12,8 @@ export interface Service {
   port: number;
   /** Each node answers over HTTP whether it is in service, else a port that answers will do. */
   checked: boolean;
+  /** Who answers, where it is not the project's own check. */
+  by?: HttpCheck;
   /**
    * One node is the primary, and which one can change: nodes answer over HTTP for either role. `reads`: what the reader
    * port is for.
@@ -42,7 +45,7 @@ defaults
   option redispatch
   retries 3
 
-${service.roles === undefined ? alike(bind, servers, service) : byRole(bind, servers, service.port, service.roles)}`;
+${service.roles === undefined ? alike(bind, servers, service) : byRole(bind, servers, service, service.roles)}`;
 }
 
 function alike(bind: string, servers: Backend[], { port, checked }: Service): string {
@@ -62,6 +65,9 @@ ${servers.map((s) => `  server ${s.name} ${s.address}:${port} track writer/${s.n
 `;
 }
 
+/** What the project's own program answers to. */
+const OWN_CHECK: HttpCheck = { port: CHECK_PORT, primary: "/primary", replica: "/replica", any: "/" };
+
 /** Of the reader port's last resort, which is the primary. */
 export const FALLBACK = "-fallback";
 
@@ -69,8 +75,13 @@ export const FALLBACK = "-fallback";
  * No node stands in for the primary: a replica would refuse every write. One answer is enough for a new primary, and a
  * server that is down is asked each second, so that a promotion is followed within that time.
  */
-function byRole(bind: string, servers: Backend[], port: number, { reads }: NonNullable<Service["roles"]>): string {
-  const check = `check port ${CHECK_PORT} inter 2s fastinter 500ms downinter 1s fall 2 rise 1`;
+function byRole(
+  bind: string,
+  servers: Backend[],
+  { port, by = OWN_CHECK }: Service,
+  { reads }: NonNullable<Service["roles"]>,
+): string {
+  const check = `check port ${by.port} inter 2s fastinter 500ms downinter 1s fall 2 rise 1`;
   const list = (line: (server: Backend) => string): string => servers.map((s) => `  server ${line(s)}`).join("\n");
   const fallback =
     reads === "replicas"
@@ -78,14 +89,14 @@ function byRole(bind: string, servers: Backend[], port: number, { reads }: NonNu
       : "";
   return `listen writer
   bind ${bind}:${WRITER_PORT}
-  option httpchk GET /primary
+  option httpchk GET ${by.primary}
   default-server on-marked-down shutdown-sessions
 ${list((s) => `${s.name} ${s.address}:${port} ${check}`)}
 
 listen readers
   bind ${bind}:${READER_PORT}
   balance leastconn
-  option httpchk GET ${reads === "replicas" ? "/replica" : "/"}
+  option httpchk GET ${reads === "replicas" ? by.replica : by.any}
   default-server on-marked-down shutdown-sessions
 ${list((s) => `${s.name} ${s.address}:${port} ${check}`)}
 ${fallback}`;

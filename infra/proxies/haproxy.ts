@@ -76,7 +76,7 @@ export class HaProxy extends pulumi.ComponentResource implements Proxy {
     const { inService, port, roles } = engineOf(config.database);
     const reads = config.driver.reads === "any" ? "any" : "replicas";
     const checks =
-      inService === null
+      typeof inService !== "string"
         ? []
         : databaseNodes.map((n) =>
             onNode(
@@ -95,6 +95,7 @@ export class HaProxy extends pulumi.ComponentResource implements Proxy {
           haproxyConf(node.meshAddress, servers, maxThreads(config) + CONNECTION_HEADROOM, {
             port,
             checked: inService !== null,
+            ...(inService === null || typeof inService === "string" ? {} : { by: inService }),
             ...(roles === null ? {} : { roles: { reads } }),
           }),
           roles === null

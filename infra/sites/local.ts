@@ -6,6 +6,7 @@ import { execa } from "execa";
 import type { Config } from "../config/schema.ts";
 import { releaseOf } from "../config/sites/common.ts";
 import type { LocalSite } from "../config/sites/index.ts";
+import type { Engine } from "../databases/engine.ts";
 import type { Node } from "../node.ts";
 import { checkout } from "../paths.ts";
 import type { NodePlan } from "../topology.ts";
@@ -43,7 +44,7 @@ async function startAgain(lab: string, node: string): Promise<void> {
 export class LocalSites extends pulumi.ComponentResource {
   readonly nodes: Node[];
   /** Of database nodes, where the site's own release has not got the server. */
-  private readonly databaseRelease: "sid" | undefined;
+  private readonly databaseRelease: Engine["localRelease"];
 
   constructor(
     sites: LocalSite[],
@@ -52,7 +53,7 @@ export class LocalSites extends pulumi.ComponentResource {
     links: Config["links"],
     plans: NodePlan[],
     context: SiteContext,
-    databaseRelease: "sid" | undefined,
+    databaseRelease: Engine["localRelease"],
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super("meshbench:sites:Local", "local", {}, opts);
@@ -116,7 +117,7 @@ export class LocalSites extends pulumi.ComponentResource {
     );
   }
 
-  private releaseOf(plan: NodePlan, site: LocalSite): 12 | 13 | "sid" {
+  private releaseOf(plan: NodePlan, site: LocalSite): 12 | 13 | NonNullable<Engine["localRelease"]> {
     return (plan.roles.includes("database") ? this.databaseRelease : undefined) ?? releaseOf(site);
   }
 

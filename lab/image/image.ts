@@ -156,7 +156,9 @@ export async function buildImage(
 export async function pruneImages(): Promise<string[]> {
   const images = dirname(dirname(imageRoot(12)));
   const kept = new Set(
-    ([12, 13, "sid"] as const).flatMap((debian) => [false, true].map((bare) => dirname(imageRoot(debian, bare)))),
+    ([12, 13, "sid", "patroni"] as const).flatMap((debian) =>
+      [false, true].map((bare) => dirname(imageRoot(debian, bare))),
+    ),
   );
   for (const lab of await listLabs())
     for (const node of await listNodes(lab)) kept.add(dirname((await readNode(lab, node))?.image ?? ""));

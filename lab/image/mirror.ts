@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { listDirectory } from "../registry.ts";
 import { LabError, run } from "../run.ts";
 
-/** sid, the unstable suite, is the only one with MySQL. It moves: what it gave is told by the servers themselves. */
-export type Debian = 12 | 13 | "sid";
-export const SUITES: Record<Debian, string> = { 12: "bookworm", 13: "trixie", sid: "sid" };
+/**
+ * sid, the unstable suite, is the only one with MySQL. It moves: what it gave is told by the servers themselves. patroni: 12
+ * with Patroni and etcd beside PostgreSQL, which nodes of other engines have no use for.
+ */
+export type Debian = 12 | 13 | "sid" | "patroni";
+export const SUITES: Record<Debian, string> = { 12: "bookworm", 13: "trixie", sid: "sid", patroni: "bookworm" };
 /** The machine's own release, whose sources are known. */
 const OWN = SUITES[12];
 

@@ -61,8 +61,23 @@ const IN_DEBIAN_13: Record<string, string> = {
 /** The unstable suite is taken for MySQL, which keeps MariaDB out, and for nothing else. */
 const SID_PACKAGES = [...SYSTEM, ...NETWORK, "mysql-server", "zstd", "xz-utils", "haproxy", ...NODE_LIBRARIES];
 
+const PATRONI_PACKAGES = [
+  ...SYSTEM,
+  ...NETWORK,
+  "postgresql",
+  "patroni",
+  "python3-etcd",
+  "etcd-server",
+  "etcd-client",
+  "zstd",
+  "xz-utils",
+  "haproxy",
+  ...NODE_LIBRARIES,
+];
+
 export function packagesOf(debian: Debian): string[] {
   if (debian === "sid") return SID_PACKAGES;
+  if (debian === "patroni") return PATRONI_PACKAGES;
   return debian === 12 ? PACKAGES : PACKAGES.map((name) => IN_DEBIAN_13[name] ?? name);
 }
 
@@ -118,8 +133,12 @@ const DISABLED_UNITS = [
   "rsync.service",
 ];
 
-export const disabledUnitsOf = (debian: Debian): string[] =>
-  debian === "sid" ? [...DISABLED_UNITS, "mysql.service"] : DISABLED_UNITS;
+const MORE_DISABLED: Partial<Record<Debian, string[]>> = {
+  sid: ["mysql.service"],
+  patroni: ["patroni.service", "etcd.service"],
+};
+
+export const disabledUnitsOf = (debian: Debian): string[] => [...DISABLED_UNITS, ...(MORE_DISABLED[debian] ?? [])];
 
 /**
  * MySQL's package makes a data directory with a server's UUID and keys in it. Replication takes two servers with one UUID for

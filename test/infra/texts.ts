@@ -76,6 +76,7 @@ import { displacedBy } from "../../infra/proxies/kinds.ts";
 import { accountsScript, maxscaleConf } from "../../infra/proxies/maxscale-conf.ts";
 import { installScript } from "../../infra/proxies/maxscale-install.ts";
 import { COUNTERS_PROGRAM, serviceScript, UNIT } from "../../infra/proxies/maxscale-scripts.ts";
+import { PATRONI_FILES, PATRONI_SCRIPTS } from "./patroni-texts.ts";
 
 const PEERS = [
   { name: "east-2", meshAddress: "10.99.0.2", begins: true },
@@ -191,6 +192,7 @@ export const FILES: Record<string, string> = {
     variables: { replica_parallel_workers: "8" },
   }),
   "postgresql.conf": POSTGRES_CONF,
+  ...PATRONI_FILES,
   "haproxy-postgresql.cfg": haproxyConf("10.99.0.14", SERVERS.slice(0, 1), 46, { port: 5432, checked: false }),
   "haproxy.cfg": haproxyConf("10.99.0.14", SERVERS, 46, { port: 3306, checked: true }),
   "haproxy-standalone.cfg": haproxyConf("10.99.0.14", SERVERS.slice(0, 1), 46, { port: 3306, checked: false }),
@@ -277,6 +279,7 @@ export const SCRIPTS: Record<string, string> = {
     galera: false,
     timeoutSeconds: 120,
   }),
+  ...PATRONI_SCRIPTS,
   "postgresql-configure.sh": pgConfigureScript(POSTGRES_CONF, POSTGRES_ACCESS),
   "postgresql-server.sh": pgServerScript("abcdef0123456789", "10.99.0.1", 120),
   "postgresql-ready.sh": pgReadyScript(POSTGRES_ACCESS),

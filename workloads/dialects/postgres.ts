@@ -1,4 +1,5 @@
 /** PostgreSQL, and servers with its catalogs. */
+import { setTimeout } from "node:timers/promises";
 import { POOLED_ADVICE } from "../drivers/postgres/errors.ts";
 import { postgresKind } from "../facts/names.ts";
 import { rowCount } from "../rows.ts";
@@ -12,6 +13,8 @@ import { samplerPostgres, variablesPostgres } from "./facts.ts";
 import { outstandingPostgres } from "./outstanding.ts";
 
 const ASK_MS = 10_000;
+/** How long a replica is given to apply what the primary has. */
+const REACH_MS = 60_000;
 
 const typeSql = typesWith({ timestamp: "TIMESTAMP(6)", decimal: "NUMERIC" });
 
@@ -68,6 +71,19 @@ export const postgres: Dialect = {
   },
   async waitForReplication() {},
   outstanding: outstandingPostgres,
+  position: {
+    async of(primary) {
+      const [row] = await primary.query("SELECT pg_current_wal_lsn()::text AS lsn", ASK_MS);
+      return row?.["lsn"] as string | undefined;
+    },
+    async reached(node, position) {
+      for (const deadline = performance.now() + REACH_MS; performance.now() < deadline; ) {
+        const sql = `SELECT (NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= '${position}')::text AS reached`;
+        if ((await node.query(sql, ASK_MS))[0]?.["reached"] === "true") return;
+        await setTimeout(100);
+      }
+    },
+  },
   /** Row count and the sum of 64 bits of each row's MD5: independent of order. */
   async checksum(session, { name, columns }, timeoutMs) {
     const row = columns.map(asText).join(" || ',' || ");

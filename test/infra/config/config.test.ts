@@ -158,7 +158,7 @@ const MISTAKES: [string, Record<string, unknown>, string, ...RegExp[]][] = [
     { sites: [site("east", 1)], database: { engine: "mariadb", options: { "gcs.fc_limit": 1 } } },
     "meshbench:database.options",
     /mariadb with replication none/,
-    /expected with mariadb with replication galera, mysql with replication group only/,
+    /expected with mariadb with replication galera, mysql with replication group, postgresql with replication async, postgresql with replication sync only/,
   ],
   [
     "a state transfer for PostgreSQL",
