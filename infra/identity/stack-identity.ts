@@ -9,6 +9,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { checkout } from "../paths.ts";
 import { labName, labSlug } from "../sites/lab-name.ts";
 import { type Kept, parseKept, STACK_ID_RESOURCE, STACK_IDS } from "./stack-id.ts";
+import { valueOf } from "./value-of.ts";
 
 export interface StackIdentity {
   /** Unknown in the preview of a stack that is not there yet. */
@@ -46,13 +47,6 @@ export async function stackIdentity(stack: string, root: string): Promise<StackI
     name: known?.name ?? stack,
     lab: known?.lab ?? labName(stack, root),
   };
-}
-
-/** Undefined for a value that only an `up` will bring. */
-async function valueOf<T>(output: pulumi.Output<T>): Promise<T | undefined> {
-  // The SDK tells it to itself only; an `apply` on an unknown value would be waited for in vain.
-  const { isKnown } = output as unknown as { isKnown: Promise<boolean> };
-  return (await isKnown) ? new Promise((resolve) => void output.apply(resolve)) : undefined;
 }
 
 /** So that what a stack left behind is still known as one's own when its state is gone. */

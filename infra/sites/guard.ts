@@ -62,8 +62,8 @@ const lines = (kind: string, values: Record<string, string | number>): string =>
     .map(([key, value]) => `${kind} ${key} = ${value}`)
     .join("\n");
 
-/** The node's own resource must depend on what this returns. */
-export function guard(node: string, guarded: Guarded, opts: pulumi.CustomResourceOptions): pulumi.Resource {
+/** `node`: or a site, of which the same holds. What is guarded must depend on what this returns. */
+export function guard(node: string, guarded: Guarded, opts: pulumi.CustomResourceOptions): local.Command {
   return new local.Command(
     `${node}-guard`,
     {

@@ -5,6 +5,7 @@ import type { Config } from "../config/schema.ts";
 import type { Node } from "../node.ts";
 import type { NodePlan } from "../topology.ts";
 import type { SiteContext } from "./context.ts";
+import { guardKinds } from "./kind-guards.ts";
 import { SITE_KINDS } from "./kinds/index.ts";
 import type { SiteKind } from "./kinds/kind.ts";
 
@@ -19,6 +20,7 @@ export async function createSites(
   const before: pulumi.Resource[] = [];
   const alone = databaseNodes(config) === 1;
   const all = config.sites.map((site, i) => ({ site, key: `meshbench:sites[${i}]` }));
+  await guardKinds(all);
   for (const [kind, description] of Object.entries(SITE_KINDS)) {
     const sites = all.filter(({ site }) => site.kind === kind);
     if (sites.length === 0) continue;

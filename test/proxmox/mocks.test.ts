@@ -178,6 +178,16 @@ test("proxmox-only: every resource, its inputs and its parent", async () => {
     );
 });
 
+test("a site's own guard remembers its kind, which no guard of a node outlives", async () => {
+  const { resources } = await make(shipped({ replaceNodes: true }));
+  const { inputs, parent } = resources.find((r) => r.name === "home-guard")!;
+  const { NODE, REPLACED, MAY_REPLACE, REPLACE_KEY } = inputs["environment"];
+  assert.deepEqual(
+    [parent.startsWith("meshbench:"), NODE, REPLACED, MAY_REPLACE, REPLACE_KEY],
+    [false, "home", "replaced kind = proxmox", "true", "meshbench:sites[0].replaceNodes to true"],
+  );
+});
+
 test("rolling: each database node waits until the one before is ready, and a node of another size is waited for anew", async () => {
   const waits = (resources: Seen[]): string[] =>
     ofType(resources, "VmLegacy").map((vm) =>
@@ -196,7 +206,7 @@ test("rolling: each database node waits until the one before is ready, and a nod
     "false",
   ]);
   const guards = resources
-    .filter((r) => r.name.endsWith("-guard"))
+    .filter((r) => /-\d+-guard$/.test(r.name))
     .map((r) => [
       r.name,
       r.inputs["environment"].RESTARTED,
