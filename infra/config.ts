@@ -8,6 +8,7 @@ import type { Config } from "./config/schema.ts";
 import { configValue } from "./config/values.ts";
 import { checkout } from "./paths.ts";
 import { archiveProblem } from "./proxies/archive.ts";
+import { proxyRelease } from "./proxies/glibc.ts";
 
 export async function readConfig(): Promise<Config> {
   // The engine has read the file already; what it made of such a word cannot be told from what is right.
@@ -18,7 +19,7 @@ export async function readConfig(): Promise<Config> {
   const checked = checkConfig(withEnvironment(rawConfig(pulumi.getProject()), process.env), rawConfig("aws"));
   if ("problems" in checked) throw new ConfigError(checked.problems);
   const { archive } = checked.config.proxy;
-  const problem = archive && (await archiveProblem(archive, checkout));
+  const problem = archive && (await archiveProblem(archive, checkout, proxyRelease(checked.config)));
   if (problem) throw new ConfigError([problem]);
   for (const warning of checked.warnings) await pulumi.log.warn(warning);
   return checked.config;

@@ -4,6 +4,7 @@ import { ambiguousStackFile } from "../../infra/config/plain-scalars.ts";
 import type { Config } from "../../infra/config/schema.ts";
 import type { Check } from "../../infra/preflight/check.ts";
 import { archiveProblem } from "../../infra/proxies/archive.ts";
+import { proxyRelease } from "../../infra/proxies/glibc.ts";
 import { PROXIES } from "../../infra/proxies/kinds.ts";
 import { kindsOf } from "../../infra/sites/kinds/index.ts";
 import { type NodePlan, planNodes } from "../../infra/topology.ts";
@@ -87,7 +88,8 @@ export function configItems({ raw, aws, sealed }: StackSettings): Item[] {
   ];
 }
 
-async function archiveItems({ proxy }: Config, root: string): Promise<Item[]> {
+async function archiveItems(config: Config, root: string): Promise<Item[]> {
+  const { proxy } = config;
   const { title, ownKeys } = PROXIES[proxy.kind];
   if (!ownKeys.includes("archive")) return [];
   if (!proxy.archive)
@@ -97,7 +99,7 @@ async function archiveItems({ proxy }: Config, root: string): Promise<Item[]> {
         `${proxy.version} from the vendor's repository, which its node must reach; meshbench:proxy.archive brings one along`,
       ),
     ];
-  const problem = await archiveProblem(proxy.archive, root);
+  const problem = await archiveProblem(proxy.archive, root, proxyRelease(config));
   return [problem === undefined ? ok(title, `${proxy.archive.path}, sha256 as configured`) : missing(title, problem)];
 }
 

@@ -6,11 +6,20 @@ import { join, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { REMOTE_DIR, type Shipment } from "../benchmark/bundle.ts";
 import type { ProxyConfig } from "../config/schema.ts";
+import type { DebianRelease } from "../config/sites/common.ts";
+import { glibcOfTree, glibcProblem } from "./glibc.ts";
 
 export type Archive = NonNullable<ProxyConfig["archive"]>;
 
-/** One sentence when the file is not there, of another kind or of other content than the configuration says. */
-export async function archiveProblem(archive: Archive, root: string): Promise<string | undefined> {
+/**
+ * One sentence when the file is not there, of another kind or of other content than the configuration says, or a tree that
+ * was built for a newer Debian than `release`. Of a package the node compares what it depends on.
+ */
+export async function archiveProblem(
+  archive: Archive,
+  root: string,
+  release?: DebianRelease,
+): Promise<string | undefined> {
   const path = localPath(archive.path, root);
   if (!existsSync(path) || !statSync(path).isFile())
     return `meshbench:proxy.archive.path: ${JSON.stringify(archive.path)}; expected a file, and there is no ${path}`;
@@ -21,7 +30,8 @@ export async function archiveProblem(archive: Archive, root: string): Promise<st
   const found = hash.digest("hex");
   if (found !== archive.sha256)
     return `meshbench:proxy.archive.sha256: ${archive.sha256}; expected ${found}, which ${path} has`;
-  return undefined;
+  const newer = kindOf(archive) === "tree" ? glibcProblem(await glibcOfTree(path), release) : undefined;
+  return newer && `meshbench:proxy.archive.path: ${JSON.stringify(archive.path)}, which ${newer}`;
 }
 
 export function kindOf(archive: Archive): "deb" | "tree" | undefined {

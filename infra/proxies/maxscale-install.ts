@@ -68,6 +68,9 @@ ${launcher('exec /usr/bin/maxscale "$@"')}`;
 function deb(path: string): string {
   return `${ensurePackages(["curl"])}
 if [ "$(dpkg-query -W -f='\${Version}' maxscale 2>/dev/null)" != "$(dpkg-deb -f ${path} Version)" ]; then
+  needs=$(dpkg-deb -f ${path} Depends | grep -oE 'libc6 \\(>= [0-9.]+' | sed 's/.* //' | sort -V | tail -n 1 || true)
+  has=$(dpkg-query -W -f='\${Version}' libc6)
+  [ -z "$needs" ] || dpkg --compare-versions "$has" ge "$needs" || fail "meshbench:proxy.archive: a package that needs glibc $needs; expected one built for Debian $(cut -d . -f 1 /etc/debian_version), which has \${has%%-*}"
   ${PACKAGES_FUNCTION.replaceAll("\n", "\n  ")}
   ${installPackage(path, "--no-install-recommends --allow-downgrades", "the package of meshbench:proxy.archive could not be installed")}
 fi

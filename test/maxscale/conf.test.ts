@@ -6,8 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { zstdCompressSync } from "node:zlib";
 import { checkMaxscaleOptions } from "../../infra/config/maxscale-options.ts";
 import { archiveProblem, archiveShipment } from "../../infra/proxies/archive.ts";
+import { glibcOfTree, proxyRelease } from "../../infra/proxies/glibc.ts";
 import {
   accountsScript,
   MONITOR_PASSWORD,
@@ -16,7 +18,7 @@ import {
   SERVICE_PASSWORD,
 } from "../../infra/proxies/maxscale-conf.ts";
 import { countersBetween, parseFacts } from "../../infra/proxies/maxscale-facts.ts";
-import { problemsOf, warningsOf } from "../infra/config/config.ts";
+import { configOf, problemsOf, warningsOf } from "../infra/config/config.ts";
 
 const SERVERS = [
   { name: "east-1", address: "10.99.0.1" },
@@ -187,6 +189,44 @@ test("an archive that is not there, of another kind or of other content is named
     await archiveProblem({ path, sha256: "0".repeat(64) }, "/"),
     `meshbench:proxy.archive.sha256: ${"0".repeat(64)}; expected ${sha256}, which ${path} has`,
   );
+});
+
+test("a tree built for a newer Debian than the proxy's node runs is refused; for an older one, or hosts of any kind, not", async () => {
+  const path = join(dir, "newer.tar.zst");
+  // A version's name may lie across the borders of what is read at a time.
+  const content = zstdCompressSync(
+    Buffer.concat([
+      Buffer.from("\0GLIBC_2.2.5\0GLIBC_2.34\0 GLIBC_2.99 in prose"),
+      Buffer.alloc(3 << 20, 7),
+      Buffer.from("\0GLIBC_2.38\0GLIBC_PRIVATE\0"),
+    ]),
+  );
+  writeFileSync(path, content);
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  assert.equal(
+    await archiveProblem({ path, sha256 }, "/", 12),
+    `meshbench:proxy.archive.path: ${JSON.stringify(path)}, which needs glibc 2.38; expected one built for Debian 12, which has 2.36`,
+  );
+  assert.equal(await archiveProblem({ path, sha256 }, "/", 13), undefined);
+  assert.equal(await archiveProblem({ path, sha256 }, "/"), undefined);
+  assert.equal(await glibcOfTree(path), 38);
+});
+
+test("the release that counts is that of the proxy's own nodes", () => {
+  const site = { kind: "local", nodes: 2 };
+  const release = (proxy: object): unknown =>
+    proxyRelease(
+      configOf({
+        sites: [
+          { ...site, name: "east" },
+          { ...site, name: "west", debian: 13 },
+        ],
+        proxy: { kind: "maxscale", ...proxy },
+      }),
+    );
+  assert.equal(release({ placement: "own", site: "west" }), 13);
+  assert.equal(release({ placement: "own", site: "east" }), 12);
+  assert.equal(release({ placement: "database" }), 12, "the oldest of them");
 });
 
 test("an archive's name on the node carries its content's hash", () => {

@@ -24,6 +24,9 @@ if [ -n "$missing" ]; then
   packages apt-get -q -o DPkg::Lock::Timeout=60 -o Acquire::Retries=3 update && packages apt-get -q -o DPkg::Lock::Timeout=60 -o Acquire::Retries=3 install -y --no-install-recommends $missing || { echo "$(hostname): apt-get could not install $missing" >&2; exit 1; }
 fi
 if [ "$(dpkg-query -W -f='${Version}' maxscale 2>/dev/null)" != "$(dpkg-deb -f /opt/meshbench/maxscale-0123456789ab.deb Version)" ]; then
+  needs=$(dpkg-deb -f /opt/meshbench/maxscale-0123456789ab.deb Depends | grep -oE 'libc6 \(>= [0-9.]+' | sed 's/.* //' | sort -V | tail -n 1 || true)
+  has=$(dpkg-query -W -f='${Version}' libc6)
+  [ -z "$needs" ] || dpkg --compare-versions "$has" ge "$needs" || fail "meshbench:proxy.archive: a package that needs glibc $needs; expected one built for Debian $(cut -d . -f 1 /etc/debian_version), which has ${has%%-*}"
   packages() {
     (
       log=$(mktemp /tmp/meshbench-apt.XXXXXX); trap 'rm -f "$log"' EXIT
