@@ -34,6 +34,13 @@ const ROLE =
 const started = (node: string): string =>
   stack.onNode(node, "systemctl", "show", "-P", "ActiveEnterTimestampMonotonic", "mysql").trim();
 
+/** Secondaries apply on their own time. */
+function caughtUp(...nodes: string[]): void {
+  const position = sql("east-1", "SELECT @@GLOBAL.gtid_executed").replace(/\\n|\s/g, "");
+  for (const node of nodes)
+    assert.equal(sql(node, `SELECT WAIT_FOR_EXECUTED_GTID_SET('${position}', 60)`), "0", `${node} is behind`);
+}
+
 async function up(): Promise<string> {
   const { code, output } = await stack.up();
   assert.equal(code, 0, output.slice(-3000));
@@ -49,6 +56,16 @@ test("up: members come in one by one, the first is the primary; loaded, measured
   assert.equal(result.spec.context.database?.replication, "group");
   assert.deepEqual(members("west-1"), ["ONLINE PRIMARY", "ONLINE SECONDARY", "ONLINE SECONDARY"]);
   assert.equal(sql("east-1", ROLE), "PRIMARY");
+  for (const { lag = [] } of result.steps)
+    assert.deepEqual(
+      lag.map(({ node, beats }) => [node, beats > 0]),
+      [
+        ["east-2", true],
+        ["west-1", true],
+      ],
+      JSON.stringify(lag),
+    );
+  caughtUp("east-2", "west-1");
   const gtids = ["east-1", "east-2", "west-1"].map((node) => sql(node, "SELECT @@GLOBAL.gtid_executed"));
   assert.equal(new Set(gtids).size, 1, "no member has a transaction of its own");
   assert.match(gtids[0]!, new RegExp(String(result.spec.context.database?.clusterUuid)));
@@ -78,6 +95,7 @@ test("a setting of the group itself: founded again on the same data", async () =
   for (const node of ["east-1", "east-2", "west-1"])
     assert.equal(sql(node, "SELECT @@group_replication_paxos_single_leader"), "1");
   assert.equal(sql("east-1", "SELECT @@group_replication_group_name"), name);
+  caughtUp("west-1");
   assert.equal(sql("west-1", "SELECT COUNT(*) FROM sbtest.sbtest1"), rows);
 });
 
@@ -96,6 +114,7 @@ test("one more node joins what is there; no other is restarted; destroy leaves n
   assert.match(output, /4 database nodes: an even number can split into two halves/);
   assert.equal(members("west-2").filter((member) => member.startsWith("ONLINE")).length, 4);
   assert.deepEqual(["east-1", "east-2", "west-1"].map(started), before);
+  caughtUp("west-2");
   assert.equal(
     sql("west-2", "SELECT COUNT(*) FROM sbtest.sbtest1"),
     sql("east-1", "SELECT COUNT(*) FROM sbtest.sbtest1"),

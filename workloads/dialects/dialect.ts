@@ -77,7 +77,8 @@ export interface Dialect {
   readonly position?: {
     /** Undefined: this server has no such position. */
     of(primary: Session): Promise<string | undefined>;
-    reached(node: Session, position: string): Promise<void>;
+    /** False when the node has not got there within `seconds`. */
+    reached(node: Session, position: string, seconds: number): Promise<boolean>;
   };
   /** From here on the session's reads wait until all that was committed before is applied on its node. */
   waitForReplication(session: Session): Promise<void>;

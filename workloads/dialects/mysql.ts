@@ -47,11 +47,19 @@ export const mysql: Dialect = {
   },
   outstanding: outstandingMysql,
   position: {
-    // MariaDB's.
-    of: async (primary) =>
-      (await primary.query("SHOW GLOBAL VARIABLES LIKE 'gtid_binlog_pos'", ASK_MS))[0]?.["Value"] as string | undefined,
-    async reached(node, position) {
-      await node.query(`SELECT MASTER_GTID_WAIT('${position}', 60)`, 70_000);
+    // MariaDB has the first of the two, MySQL the second; without global transaction ids they are empty.
+    async of(primary) {
+      const rows = await primary.query(
+        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('gtid_binlog_pos', 'gtid_executed')",
+        ASK_MS,
+      );
+      return String(rows[0]?.["Value"] ?? "").replace(/\s/g, "") || undefined;
+    },
+    async reached(node, position, seconds) {
+      // 0: there; MariaDB's -1, MySQL's 1: not in time. A set of MySQL's names servers, "uuid:1-5".
+      const ask = position.includes(":") ? "WAIT_FOR_EXECUTED_GTID_SET" : "MASTER_GTID_WAIT";
+      const [row] = await node.query(`SELECT ${ask}('${position}', ${seconds}) AS code`, 1000 * seconds + ASK_MS);
+      return Number(row?.["code"]) === 0;
     },
   },
   // A CRC over the rows.

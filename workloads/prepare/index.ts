@@ -67,7 +67,7 @@ export async function prepare(spec: RunSpec, { onProgress, signal }: PrepareOpti
     const changed = plans.filter((plan) => plan.action !== "reuse");
     for (const { table } of changed) await dialect.finishTable(session, table, DDL_TIMEOUT_MS);
     const loadSeconds = seconds();
-    await settle(spec, filled, onProgress, signal);
+    await settle(spec, session, filled, onProgress, signal);
     return {
       seconds: loadSeconds,
       rows: filled.reduce((sum, { rows }) => sum + rowCount(rows), 0),

@@ -20,21 +20,30 @@ const STILL_POLLS = 6;
 /** Counting a large table on a cold cache takes its time. */
 const COUNT_TIMEOUT_MS = 600_000;
 const ASK_MS = 30_000;
+/** Between two looks at a node that is behind. */
+const POSITION_SECONDS = 5;
 
 type Node = RunSpec["observe"][number];
 
-/** Rows and indexes of every table on every observed node. Throws one line per node that does not get there. */
+/**
+ * Rows and indexes of every table on every observed node. Throws one line per node that does not get there.
+ *
+ * @param writer a session to where the load went
+ */
 export async function settle(
   spec: RunSpec,
+  writer: Session,
   tables: readonly FilledTable[],
   onProgress: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   if (spec.observe.length === 0) return;
   const started = performance.now();
-  const failures = (await Promise.all(spec.observe.map((node) => settleNode(spec, tables, node, signal)))).filter(
-    (line) => line !== undefined,
-  );
+  // What a replica says of itself is up to what it has heard of: the primary's position tells what there is.
+  const position = spec.target.roles === undefined ? undefined : await dialectOf(spec.target).position?.of(writer);
+  const failures = (
+    await Promise.all(spec.observe.map((node) => settleNode(spec, tables, node, position, signal)))
+  ).filter((line) => line !== undefined);
   if (failures.length > 0) throw new Error(failures.join("\n"));
   onProgress(
     `all ${spec.observe.length} observed nodes have the data (${((performance.now() - started) / 1000).toFixed(1)} s after the load)`,
@@ -45,6 +54,7 @@ async function settleNode(
   spec: RunSpec,
   tables: readonly FilledTable[],
   node: Node,
+  position: string | undefined,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const dialect = dialectOf(spec.target);
@@ -53,6 +63,7 @@ async function settleNode(
   /** A node that takes no session at all is down, not behind: waiting would not help. */
   let answered = false;
   let still = { lacks: "", polls: 0 };
+  let reached = position === undefined;
   const stop = (): void => session?.close();
   signal.addEventListener("abort", stop);
   try {
@@ -64,11 +75,12 @@ async function settleNode(
           await dialect.waitForReplication(session);
           answered = true;
         }
+        reached ||= await dialect.position!.reached(session, position!, POSITION_SECONDS);
         const missing = await firstMissing(session, dialect, tables);
         if (missing === undefined) return undefined;
         lacks = missing;
         const { state, what } = await dialect.outstanding(session, ASK_MS);
-        const settled = state === "none" || state === "stopped";
+        const settled = (state === "none" && reached) || state === "stopped";
         still = { lacks, polls: settled && lacks === still.lacks ? still.polls + 1 : Number(settled) };
         if (still.polls >= STILL_POLLS)
           return `${node.name} (${node.host}:${node.port}): not as loaded, and waiting does not change it: ${lacks}; ${state === "none" ? "it has nothing left to apply, so something else writes to the table or took rows away" : what}`;

@@ -19,6 +19,8 @@ type VerifyOptions = {
 };
 
 /** A full scan of a large table on a cold cache. */
+/** For a replica that is behind when nodes are compared. */
+const CATCH_UP_SECONDS = 60;
 const SCAN_TIMEOUT_MS = 1_800_000;
 
 /** Rows beyond the table size are what insert workloads leave: no id is drawn there, so the load is the same. */
@@ -165,7 +167,8 @@ async function compareNodes(
       try {
         session = await openSession(spec.target, node);
         await dialect.waitForReplication(session);
-        if (position !== undefined) await dialect.position?.reached(session, position);
+        if (position !== undefined && !(await dialect.position!.reached(session, position, CATCH_UP_SECONDS)))
+          throw new Error(`it has not applied within ${CATCH_UP_SECONDS} s what the primary had committed`);
         // The wait happens before a read.
         await session.query("SELECT 1", 60_000);
         const sums: Record<string, string> = {};
