@@ -35,6 +35,7 @@ describe("positions on MariaDB", { skip: packages.ok ? false : `SKIPPED, no Mari
     await primary.query("CREATE TABLE moved (id INT PRIMARY KEY)");
     const where = await position.of(primary);
     assert.match(where!, /^0-1-\d+$/);
+    assert.equal(await position.reached(primary, where!, 1), true, "its own transactions");
     assert.equal(await position.reached(replica, where!, 1), false);
     await group.sql(group.servers[1]!, "START SLAVE SQL_THREAD");
     assert.equal(await position.reached(replica, where!, 60), true);

@@ -14,7 +14,6 @@ import { outstandingPostgres } from "./outstanding.ts";
 
 const ASK_MS = 10_000;
 /** How long a replica is given to apply what the primary has. */
-const REACH_MS = 60_000;
 
 const typeSql = typesWith({ timestamp: "TIMESTAMP(6)", decimal: "NUMERIC" });
 
@@ -76,10 +75,11 @@ export const postgres: Dialect = {
       const [row] = await primary.query("SELECT pg_current_wal_lsn()::text AS lsn", ASK_MS);
       return row?.["lsn"] as string | undefined;
     },
-    async reached(node, position) {
-      for (const deadline = performance.now() + REACH_MS; performance.now() < deadline; ) {
-        const sql = `SELECT (NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= '${position}')::text AS reached`;
-        if ((await node.query(sql, ASK_MS))[0]?.["reached"] === "true") return;
+    async reached(node, position, seconds) {
+      const sql = `SELECT (NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= '${position}')::text AS reached`;
+      for (const deadline = performance.now() + 1000 * seconds; ; ) {
+        if ((await node.query(sql, ASK_MS))[0]?.["reached"] === "true") return true;
+        if (performance.now() > deadline) return false;
         await setTimeout(100);
       }
     },
