@@ -19,7 +19,6 @@ import { namedProfile } from "./profiles.ts";
 import { type Config, configSchema, DEFAULT_LINKS, DEFAULT_SITES } from "./schema.ts";
 import { awsSettings, withRegion } from "./sites/aws-settings.ts";
 import { checkPlaces } from "./sites/places.ts";
-import { withTuning } from "./tuning.ts";
 
 /** `missing`: those of the problems that are values yet to be given. */
 export type Checked = { config: Config; warnings: string[] } | { problems: string[]; missing: string[] };
@@ -57,13 +56,14 @@ export function checkConfig(raw: Record<string, unknown>, rawAws: Record<string,
       return refused([(e as Error).message]);
     }
   }
-  const config: Config = withTuning({
+  const whole: Config = {
     ...given,
     sites: given.sites.map((site) => kindOf(site).complete(site, given)),
     profile,
     profileName: typeof given.profile === "string" ? given.profile : "own",
     aws: aws.data,
-  });
+  };
+  const config = engineOf(whole.database).complete?.(whole.database, whole) ?? whole;
 
   checkSites(config, problems);
   // Addresses are worked out from the sites' slots: without slots nothing else can be.

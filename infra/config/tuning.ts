@@ -60,29 +60,34 @@ export function patroniWan(
   };
 }
 
+const farthest = ({ links }: Pick<Config, "links">): number =>
+  Math.max(0, ...links.map((link) => link.rttMs + link.jitterMs));
+
 /** Options that are given win over the set's; a site that names its segment keeps it. */
-export function withTuning(config: Config): Config {
-  const { database, sites } = config;
-  if (database.engine === "postgresql" && database.replication !== "none" && database.tuning === "patroni-wan") {
-    const rttMs = Math.max(0, ...config.links.map((link) => link.rttMs + link.jitterMs));
-    const { options, variables } = patroniWan(rttMs, database.etcd);
-    return {
-      ...config,
-      database: {
-        ...database,
-        options: { ...options, ...database.options },
-        variables: { ...variables, ...database.variables },
-      },
-    };
-  }
-  if (database.engine !== "mariadb" || database.replication !== "galera" || database.tuning !== "galera-wan")
-    return config;
-  const rttMs = Math.max(0, ...config.links.map((link) => link.rttMs + link.jitterMs));
-  const tuned: DatabaseOf<"mariadb/galera"> = { ...database, options: { ...galeraWan(rttMs), ...database.options } };
+export function withGaleraTuning(database: DatabaseOf<"mariadb/galera">, config: Config): Config {
+  if (database.tuning !== "galera-wan") return config;
+  const { sites } = config;
   const own = sites.some((site) => site.segment !== 0);
   return {
     ...config,
-    database: tuned,
+    database: { ...database, options: { ...galeraWan(farthest(config)), ...database.options } },
     sites: own ? sites : sites.map((site, index) => ({ ...site, segment: index })),
+  };
+}
+
+/** Options and variables that are given win over the set's. */
+export function withPatroniTuning(
+  database: DatabaseOf<"postgresql/async" | "postgresql/sync">,
+  config: Config,
+): Config {
+  if (database.tuning !== "patroni-wan") return config;
+  const { options, variables } = patroniWan(farthest(config), database.etcd);
+  return {
+    ...config,
+    database: {
+      ...database,
+      options: { ...options, ...database.options },
+      variables: { ...variables, ...database.variables },
+    },
   };
 }

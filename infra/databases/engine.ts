@@ -51,6 +51,8 @@ export interface Engine<D extends DatabaseConfig = DatabaseConfig> {
   readonly rejoined?: string;
   /** How a cluster that is down as a whole is brought back (health/); absent: `standing` and the units do all. */
   readonly repair?: "galera" | "group";
+  /** Spells out what the configuration names as a set, before it is checked; absent: nothing is. */
+  complete?(database: D, config: Config): Config;
   /** What the result and the run key carry of the settings. */
   settings(database: D): Record<string, string>;
   /** Sentences in the project's form, before anything is created. */

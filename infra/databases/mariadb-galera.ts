@@ -1,5 +1,6 @@
 import type { DatabaseOf } from "../config/engines.ts";
 import { checkGaleraOptions } from "../config/galera-options.ts";
+import { withGaleraTuning } from "../config/tuning.ts";
 import type { Engine } from "./engine.ts";
 import { GALERA_CHECK } from "./galera-check.ts";
 import { GALERA_REJOINED } from "./galera-rejoined.ts";
@@ -20,6 +21,7 @@ export const mariadbGalera: Engine<DatabaseOf<"mariadb/galera">> = {
   inService: GALERA_CHECK,
   rejoined: GALERA_REJOINED,
   repair: "galera",
+  complete: withGaleraTuning,
   settings: ({ options, variables }) => ({ ...options, ...variables }),
   check: ({ options, variables }, config) => ({
     problems: [

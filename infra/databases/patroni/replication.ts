@@ -1,5 +1,6 @@
 import { databaseNodes } from "../../config/counts.ts";
 import type { Config } from "../../config/schema.ts";
+import { withPatroniTuning } from "../../config/tuning.ts";
 import type { Engine } from "../engine.ts";
 import { POSTGRESQL_HOST } from "../postgresql-none.ts";
 import { checkVariables } from "../server-variables.ts";
@@ -58,6 +59,7 @@ const replicated = <D extends PatroniConfig>(
   },
   inService: { port: REST_PORT, primary: "/primary", replica: "/replica", any: "/read-only" },
   standing: STANDING,
+  complete: withPatroniTuning,
   settings: (database) => ({ ...database.options, ...database.variables, ...own.settings(database) }),
   check(database, config) {
     const nodes = databaseNodes(config);
