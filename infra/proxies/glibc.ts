@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { createZstdDecompress } from "node:zlib";
 import type { Config } from "../config/schema.ts";
-import { type DebianRelease, releaseOf } from "../config/sites/common.ts";
+import type { DebianRelease } from "../config/sites/common.ts";
 import { planNodes } from "../topology.ts";
 
 /** The 2.x of each release (packages.debian.org, libc6). Programs of an older one run on a newer one, not the reverse. */
@@ -34,7 +34,7 @@ export function proxyRelease(config: Config): DebianRelease | undefined {
   const releases = planNodes(config)
     .filter(({ roles }) => roles.includes("proxy"))
     .map(({ site }) => config.sites.find(({ name }) => name === site)!)
-    .flatMap((site) => (site.kind === "ssh" ? [] : [releaseOf(site)]));
+    .flatMap((site) => ("debian" in site ? (site.debian ?? []) : []));
   return releases.toSorted((a, b) => a - b)[0];
 }
 
