@@ -43,6 +43,8 @@ export interface Point {
   longestGapSeconds: number | null;
   /** Why the driver, not the database, may have set the figure; empty when it did not. */
   saturated: string[];
+  /** Windows whose commits did not wait as the design says, in words; absent where nothing tells. */
+  degraded?: string[];
   /** Nodes whose processors were the limit, in words; absent where a source has no such figures. */
   busy?: string[];
   /** How a figure that the source does not give was derived, in words. */
@@ -150,6 +152,7 @@ function pointOf(key: string, windows: StepResult[], context: RunContext): Point
           .flatMap((w) => (w.driver.reasons.length ? w.driver.reasons : ["driver saturated"])),
       ),
     ],
+    degraded: used.flatMap((w) => w.degraded ?? []),
     busy: busyHosts(hostFigures(used, context)),
     notes: [],
   };

@@ -3,7 +3,7 @@
 import type { RunResult, RunSpec, RunSpecInput, StepResult } from "../../workloads/contract.ts";
 import { runSpecSchema } from "../../workloads/contract.ts";
 import type { Connection, Value } from "../../workloads/drivers/driver.ts";
-import { run } from "../../workloads/engine/run.ts";
+import { type Observer, run } from "../../workloads/engine/run.ts";
 import { DATABASE, PASSWORD, USER } from "./mariadb.ts";
 
 /** The program that worker threads start from. */
@@ -46,6 +46,7 @@ export async function runEngine(
     status?: string;
     entry?: URL;
     password?: string;
+    observer?: Observer | undefined;
     onLine?(line: string): void;
   } = {},
 ): Promise<EngineRun> {
@@ -56,6 +57,7 @@ export async function runEngine(
     signal: options.signal ?? new AbortController().signal,
     out: options.out,
     status: options.status,
+    observer: options.observer,
     onLine(line) {
       lines.push(line);
       options.onLine?.(line);

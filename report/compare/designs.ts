@@ -25,15 +25,6 @@ export interface DesignRow {
   degraded: number;
 }
 
-interface LagOfReplica {
-  p95Ms?: number | null;
-}
-/** Fields of a window that only designs with replicas have. */
-interface ReplicaFacts {
-  lag?: readonly LagOfReplica[];
-  degraded?: unknown;
-}
-
 const writes = (point: Point): boolean => (point.mix?.write ?? 0) > 1e-9;
 
 /** Empty unless at least two runs differ in design. */
@@ -58,7 +49,7 @@ function rowOf(subject: Subject, index: number, block: Block): DesignRow | null 
   const best = measured.reduce((a, b) => (b.point.tps!.mean > a.point.tps!.mean ? b : a));
   const windows = (subject.result?.steps ?? []).filter((w) =>
     measured.some((cell) => cell.point.workload === w.workload && cell.point.threads === w.threads),
-  ) as readonly ReplicaFacts[];
+  );
   const lags = windows.flatMap((w) => w.lag ?? []).flatMap((lag) => lag.p95Ms ?? []);
   return {
     subject: index,
@@ -68,7 +59,7 @@ function rowOf(subject: Subject, index: number, block: Block): DesignRow | null 
     peak: { threads: best.point.threads, tps: best.point.tps!, p95Ms: best.point.p95?.mean ?? null },
     alone: aloneOf(measured),
     lagP95Ms: lags.length > 0 ? Math.max(...lags) : null,
-    degraded: windows.filter((w) => w.degraded !== undefined && w.degraded !== null && w.degraded !== false).length,
+    degraded: windows.filter((w) => w.degraded !== undefined).length,
   };
 }
 

@@ -67,7 +67,7 @@ export function flags(point: Point): string[] {
   if (point.longestGapSeconds !== null && point.longestGapSeconds >= 1)
     out.push(`outage ${point.longestGapSeconds.toFixed(1)} s`);
   if (point.saturated.length > 0) out.push(`DRIVER SATURATED: ${point.saturated.join("; ")}`);
-  out.push(...(point.busy ?? []));
+  out.push(...(point.degraded ?? []), ...(point.busy ?? []));
   return [...out, ...point.notes];
 }
 

@@ -1,10 +1,12 @@
 /** Replication lag on real servers: one replica that follows at once, and one that is told to wait. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { only, runEngine, specFor } from "../../harness/servers/engine.ts";
-import { mariadbPackages } from "../../harness/servers/mariadb.ts";
+import { type Mariadb, mariadbPackages } from "../../harness/servers/mariadb.ts";
 import { MariadbGroup, PLAIN } from "../../harness/servers/mariadb-group.ts";
-import type { Endpoint, RunSpec, RunSpecInput } from "../../workloads/contract.ts";
+import { observerFor } from "../../workloads/command/observe.ts";
+import type { Endpoint, RunSpec, RunSpecInput, StepResult } from "../../workloads/contract.ts";
 import { HEARTBEAT_TABLE } from "../../workloads/engine/lag/heartbeat.ts";
 import { prepare } from "../../workloads/prepare/index.ts";
 
@@ -82,6 +84,34 @@ describe("replication lag", { skip: packages.ok ? false : `SKIPPED, no MariaDB: 
     assert.ok(stopped!.maxMs! > 3000 && (stopped!.errors["1146"] ?? 0) > 0, JSON.stringify(stopped));
     await group.sql(group.servers[1]!, "START SLAVE SQL_THREAD");
     await group.allCaughtUp(group.servers[0]!);
+  });
+
+  test("a window in which semi-sync fell back to asynchronous says so, one in which it held does not", async () => {
+    const [primary, ...replicas] = group.servers as [Mariadb, Mariadb, Mariadb];
+    for (const replica of replicas)
+      await group.sql(
+        replica,
+        "SET GLOBAL rpl_semi_sync_slave_enabled = ON; STOP SLAVE IO_THREAD; START SLAVE IO_THREAD",
+      );
+    await group.sql(primary, "SET GLOBAL rpl_semi_sync_master_timeout = 300, rpl_semi_sync_master_enabled = ON");
+    const clients = (): Promise<string> => group.sql(primary, "SHOW STATUS LIKE 'Rpl_semi_sync_master_clients'");
+    while (!/\t2$/.test((await clients()).trim())) await sleep(100);
+    const observed = async (): Promise<StepResult> => {
+      const wanted = spec(2);
+      const observer = await observerFor(wanted);
+      return only(await runEngine(wanted, { observer }));
+    };
+    assert.equal((await observed()).degraded, undefined);
+    for (const replica of replicas) await group.sql(replica, "STOP SLAVE IO_THREAD");
+    const { degraded, transactions } = await observed();
+    assert.match(
+      degraded!,
+      /^semi-synchronous replication fell back: \d+ of \d+ commits on n1 were acknowledged by no/,
+    );
+    assert.ok(transactions > 0);
+    await group.sql(primary, "SET GLOBAL rpl_semi_sync_master_enabled = OFF");
+    for (const replica of replicas) await group.sql(replica, "START SLAVE IO_THREAD");
+    await group.allCaughtUp(primary);
   });
 
   test("where it cannot be measured the run goes on and says why", async () => {

@@ -267,6 +267,8 @@ export const stepResultSchema = z.looseObject({
   /** Replication lag of each node that was a replica (spec.heartbeat). */
   lag: z.array(lagSchema).optional(),
   heartbeat: heartbeatSchema.optional(),
+  /** In one sentence: commits that did not wait as the design says. Absent: none, or not known. */
+  degraded: z.string().optional(),
   /** Every node of the topology: database, proxy, driver. Absent where nobody sampled them. */
   hosts: z.array(hostLoadSchema).optional(),
 });

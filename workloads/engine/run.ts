@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RunResult, RunSpec, Step, StepResult } from "../contract.ts";
 import { SCHEMA_VERSION } from "../contract.ts";
 import { driverFor } from "../drivers/index.ts";
+import { degradedOf } from "../facts/degraded.ts";
 import { writeOutput } from "../keep.ts";
 import { planStep } from "../steps.ts";
 import type { Barrier } from "./barrier/barrier.ts";
@@ -177,7 +178,11 @@ async function oneWindow(
     },
   });
   Object.assign(window, await options.heartbeat?.close());
-  if (options.observer) window.server = await options.observer.close();
+  if (options.observer) {
+    window.server = await options.observer.close();
+    const degraded = degradedOf(window.server);
+    if (degraded !== undefined) window.degraded = degraded;
+  }
   const l = window.latency;
   options.onLine(
     `step ${where}: ${window.tps.toFixed(2)} tps, ${window.qps.toFixed(2)} qps, lat (ms) avg ${(l?.avg ?? 0).toFixed(2)} p95 ${(l?.p95 ?? 0).toFixed(2)} p99 ${(l?.p99 ?? 0).toFixed(2)} max ${(l?.max ?? 0).toFixed(2)}, ${window.errors.total} errors` +

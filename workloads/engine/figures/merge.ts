@@ -158,11 +158,15 @@ function mergeWindows(parts: Part[], expected: number, count: number): StepResul
     ...seenBy(windows, "lag"),
     ...seenBy(windows, "heartbeat"),
     ...seenBy(windows, "primaries"),
+    ...seenBy(windows, "degraded"),
   };
 }
 
 /** What one driver has seen for all. */
-function seenBy<K extends "lag" | "heartbeat" | "primaries">(windows: StepResult[], key: K): Partial<StepResult> {
+function seenBy<K extends "lag" | "heartbeat" | "primaries" | "degraded">(
+  windows: StepResult[],
+  key: K,
+): Partial<StepResult> {
   const found = windows.find((w) => w[key] !== undefined);
   return found === undefined ? {} : { [key]: found[key] };
 }
