@@ -19,6 +19,17 @@ peer_up() {
   done
   return 1
 }
+# A peer that is not started refuses as a firewall does that rejects: which one, nobody can tell from here.
+refusing() {
+  local peer said
+  for peer in 10.99.0.2 10.99.0.33; do
+    [ -n "$peer" ] && ping -n -q -c 2 -i 0.2 -W 3 "$peer" >/dev/null 2>&1 || continue
+    said=$(LC_ALL=C timeout 3 bash -c "</dev/tcp/$peer/4567" 2>&1) || true
+    if grep -q refused <<<"$said"; then
+      printf '; TCP port 4567 of %s, which answers pings, refuses: no server runs there, or a firewall rejects it' "$peer"
+    fi
+  done
+}
 # A server that the package started by itself stands alone and is no member yet.
 if answers && [ -z "$(status wsrep_cluster_state_uuid)" ]; then systemctl stop mariadb; fi
 if ! systemctl is-active --quiet mariadb; then
@@ -47,7 +58,7 @@ sha256sum /etc/mysql/mariadb.conf.d/99-meshbench.cnf | cut -c1-64 > /var/lib/mys
 # The script that receives the state is started once the node is in; a server that answers had nothing to receive.
 deadline=$((SECONDS + 300))
 until answers || pgrep -f '[w]srep_sst_[a-z0-9]+ .*joiner' >/dev/null; do
-  if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining"; fi
-  [ $SECONDS -lt $deadline ] || fail "not in the primary component within 300 s"
+  if systemctl is-failed --quiet mariadb; then fail "mariadb stopped while it was joining$(refusing)"; fi
+  [ $SECONDS -lt $deadline ] || fail "not in the primary component within 300 s$(refusing)"
   sleep 0.1
 done
