@@ -5,6 +5,7 @@
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { CommitRule, RunResult, StepResult } from "../workloads/contract.ts";
 import { runResultSchema } from "../workloads/contract.ts";
+import { normal, random } from "./random.ts";
 
 export const SYNTHETIC = "synthetic: made by a generator for tests, nothing was measured";
 
@@ -36,21 +37,6 @@ export interface SyntheticOptions {
   note?: string;
   /** Design of the database; Galera as older results say it when absent. */
   database?: { engine: string; replication: string; title: string; commit: CommitRule };
-}
-
-/** mulberry32: small, seeded, good enough to make figures look alive. */
-export function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
-export function normal(next: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
 }
 
 const mixes: Record<string, [read: number, write: number, other: number]> = {

@@ -1,80 +1,23 @@
 #!/usr/bin/env node
 /** Command line of the local nodes: JSON in and out, progress on stderr, exit code 1 with one sentence on error. */
 import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
-import { Command, InvalidArgumentError, Option } from "commander";
-import type { z } from "zod";
+import { Command, Option } from "commander";
 import { access, label, limit } from "./change.ts";
 import { check, installMissing, requireMachine } from "./check.ts";
 import { buildImage, imageRoot, pruneImages } from "./image/image.ts";
 import type { Debian } from "./image/mirror.ts";
-import { expiredLabs, findLeftovers, type LabSummary, listSummaries, purgeLab, purgeOrphans } from "./leftovers.ts";
+import { expiredLabs, findLeftovers, listSummaries, purgeLab, purgeOrphans } from "./leftovers.ts";
 import { type LinkChange, setLink, showLinks } from "./network/links.ts";
 import { applyNetwork } from "./network/network.ts";
 import { createNode, deleteNode, nodeCommand, startNode, stopNode } from "./nodes.ts";
 import { freeName, listLabs } from "./registry.ts";
 import { LabError } from "./run.ts";
-import {
-  labelRequest,
-  labName,
-  limitRequest,
-  networkName,
-  networkRequest,
-  nodeName,
-  nodeRequest,
-  parse,
-} from "./schema.ts";
+import { labelRequest, labName, limitRequest, networkName, networkRequest, nodeRequest, parse } from "./schema.ts";
+import { bare, describeLab, figure, lab, node, print, readInput, release, seconds } from "./words.ts";
 
 // A node's disk and the image hold what every user of a node must be able to read: the caller's umask is no part of it.
 // What is to stay closed is made with a mode of its own.
 process.umask(0o022);
-
-const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-
-async function readInput<T extends z.ZodType>(schema: T, what: string): Promise<z.output<T>> {
-  const input = await text(process.stdin);
-  let value: unknown;
-  try {
-    value = JSON.parse(input);
-  } catch (error) {
-    throw new LabError(
-      `${what}: JSON is expected on stdin (${input.trim() ? (error as Error).message : "nothing came"})`,
-    );
-  }
-  return parse(schema, value, what);
-}
-
-const seconds = (given: string) => {
-  const value = Number(given);
-  if (!(value >= 0 && value <= 1800) || given.trim() === "")
-    throw new InvalidArgumentError("A number of seconds from 0 to 1800 is expected.");
-  return value;
-};
-const figure = (given: string) => {
-  const value = Number(given);
-  if (!(value >= 0) || given.trim() === "") throw new InvalidArgumentError("A number from 0 up is expected.");
-  return value;
-};
-const lab = () =>
-  new Option("--lab <lab>", "name of the lab")
-    .argParser((value) => parse(labName, value, "--lab"))
-    .makeOptionMandatory();
-const node = () =>
-  new Option("--name <node>", "name of the node")
-    .argParser((value) => parse(nodeName, value, "--name"))
-    .makeOptionMandatory();
-
-const release = () =>
-  new Option("--debian <release>", "12, 13, sid, which has MySQL, or patroni, which is 12 with Patroni and etcd")
-    .argParser((value) => {
-      if (value === "sid" || value === "patroni") return value;
-      if (value !== "12" && value !== "13") throw new InvalidArgumentError("12, 13, sid or patroni is expected.");
-      return Number(value) as Debian;
-    })
-    .default(12);
-
-const bare = () =>
-  new Option("--bare", "the one that is as a cloud's image comes, with an archive of packages beside it");
 
 const program = new Command("lab").description(
   "Debian nodes on this machine, in sites joined by emulated wide-area links. Needs root.",
@@ -259,16 +202,6 @@ program
     if (o.json) print(labs);
     else process.stdout.write(labs.length ? `${labs.map(describeLab).join("\n")}\n` : "no labs\n");
   });
-
-function describeLab({ lab: name, block, sites, nodes: members, relayRunning }: LabSummary): string {
-  const head = `${name}  ${block}  ${sites.length} sites  ${members.length} nodes${relayRunning ? "" : "  (relay not running)"}`;
-  const lines = members.map((member) => {
-    const state = member.state === "creating" ? "incomplete" : member.running ? "running" : "down";
-    const expiry = member.labels.expires ? `  expires ${member.labels.expires}${member.expired ? " (past)" : ""}` : "";
-    return `  ${member.name}  ${member.site}  ${member.address}  ${state}${expiry}`;
-  });
-  return [head, ...lines].join("\n");
-}
 
 program
   .command("name")

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { initPid } from "./boot.ts";
 import { groupProcesses, listGroups, removeGroups } from "./cgroups.ts";
 import { names } from "./network/addresses.ts";
-import { listLinks, listNamespaces } from "./network/network.ts";
+import { listLinks, listNamespaces } from "./network/namespaces.ts";
 import { relayPids, relayRuns, stopRelay } from "./network/wan.ts";
 import { deleteNode } from "./nodes.ts";
 import { findProcesses, processesMounting, signal } from "./processes.ts";

@@ -5,7 +5,8 @@ import { initPid, kill, launch, nodeDirectories, nodeProcesses, shutDown } from 
 import { makeDisk } from "./disk.ts";
 import { requireImage } from "./image/image.ts";
 import { FIRST_HOST, LAST_HOST, names, nodeAddress, siteAddresses } from "./network/addresses.ts";
-import { ensureNamespace, listNamespaces, publicAddress, removeIfLeft, restoreNetwork } from "./network/network.ts";
+import { ensureNamespace, listNamespaces } from "./network/namespaces.ts";
+import { publicAddress, removeIfLeft, restoreNetwork } from "./network/network.ts";
 import { operatorPath } from "./network/operator.ts";
 import {
   listNodes,

@@ -116,18 +116,17 @@ async function runFiles(files: string[], batch: number, timeout: number, limitMs
   return outcome;
 }
 
-const PARTS = ["bench", "cli", "harness", "infra", "lab", "report", "standins", "test", "tools", "workloads"];
-
-/** Types, format and lint, the arrows between the parts: returns the names of those that failed. */
+/** The programs of `npm run typecheck` and `npm run lint`, each run by itself: returns those that failed. */
 async function staticChecks(): Promise<string[]> {
-  const checks: [name: string, program: string, ...args: string[]][] = [
-    ["type check", "typescript/bin/tsc", "--noEmit", "-p", "."],
-    ["format and lint", "@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."],
-    ["imports", "dependency-cruiser/bin/dependency-cruiser.mjs", "--config", ".dependency-cruiser.mjs", ...PARTS],
-  ];
+  const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as {
+    scripts: Record<"typecheck" | "lint", string>;
+  };
   const failed: string[] = [];
-  for (const [name, program, ...args] of checks)
-    if (!(await run([join(checkout, "node_modules", program), ...args], UNIT_TIMEOUT_MS)).ok) failed.push(name);
+  for (const command of [scripts.typecheck, scripts.lint].flatMap((script) => script.split(" && "))) {
+    const [program = "", ...args] = command.split(" ");
+    const words = program === "node" ? args : [join(checkout, "node_modules/.bin", program), ...args];
+    if (!(await run(words, UNIT_TIMEOUT_MS)).ok) failed.push(command);
+  }
   return failed;
 }
 

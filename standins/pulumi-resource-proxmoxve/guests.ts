@@ -1,6 +1,7 @@
 /** Files, virtual machines and containers through the Proxmox API, with the calls that the vendor's provider makes. */
 import { callProxmox, type ProxmoxApi, ProxmoxError } from "../../infra/sites/proxmox/api.ts";
 import type { Value, Values } from "../pulumi-resource-command/values.ts";
+import { type Form, flag, form, list, machineName, maybeHang, options, siteOf, text } from "./inputs.ts";
 import { endMachine, restartMachine, startMachine } from "./lab.ts";
 import { at } from "./rules.ts";
 
@@ -8,21 +9,6 @@ export interface Made {
   id: string;
   outputs: Values;
 }
-
-type Form = Record<string, string | number>;
-const text = (value: Value | undefined): string => (value === undefined || value === null ? "" : String(value));
-const list = (value: Value | undefined): Value[] => (Array.isArray(value) ? value : []);
-const flag = (value: Value | undefined, otherwise: boolean): number =>
-  Number(typeof value === "boolean" ? value : otherwise);
-/** Leaves out what is not given. */
-const form = (values: Record<string, string | number | undefined>): Form =>
-  Object.fromEntries(
-    Object.entries(values).filter((e): e is [string, string | number] => e[1] !== undefined && e[1] !== ""),
-  );
-const options = (values: Record<string, string | number | undefined>): string =>
-  Object.entries(form(values))
-    .map(([k, v]) => `${k}=${v}`)
-    .join(",");
 
 export class Guests {
   private readonly api: ProxmoxApi;
@@ -303,28 +289,4 @@ export class Guests {
       machineName(kind === "qemu" ? text(inputs["name"]) : text(at(inputs, "initialization", "hostname")), inputs),
     );
   }
-}
-
-/** A run that is killed now knows nothing of a guest that the host has. */
-async function maybeHang(name: string): Promise<void> {
-  if ((process.env["MESHBENCH_STANDIN_HANG"] ?? "").split(",").includes(name))
-    await new Promise((resolve) => setTimeout(resolve, 600_000));
-}
-
-/** Which site of the laboratory a guest stands in: this project tags its guests with it. */
-function siteOf(inputs: Values): string {
-  const tag = list(inputs["tags"])
-    .map(text)
-    .find((t) => t.startsWith("site-"));
-  if (tag === undefined) throw new Error("this stand-in needs a tag site-<name> to know where its machine stands");
-  return tag.slice("site-".length);
-}
-
-/** The guest's name without the stack's: the laboratory has the stack to itself. */
-function machineName(name: string, inputs: Values): string {
-  const stack = list(inputs["tags"])
-    .map(text)
-    .find((t) => t.startsWith("stack-"))
-    ?.slice("stack-".length);
-  return stack !== undefined && name.startsWith(`${stack}-`) ? name.slice(stack.length + 1) : name;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { normal, random } from "../../harness/synthetic.ts";
+import { normal, random } from "../../harness/random.ts";
 import { estimate, halfWidth95, ratio } from "../../report/stats.ts";
 
 test("the half width of a mean is t s / sqrt(n), and there is none for one run", () => {
