@@ -62,7 +62,9 @@ export class Beats {
     const shown = replica.waiting.filter((beat) => beat.seq <= seq);
     replica.waiting = replica.waiting.filter((beat) => beat.seq > seq);
     for (const beat of shown) this.#record(replica, beat, at);
-    if (shown.length > 0) replica.gaps.record(Math.max(0, gapMs));
+    // Looks begin when a beat is committed: what its first one shows has lagged by no more than it was away.
+    const newest = shown.at(-1);
+    if (newest !== undefined) replica.gaps.record(Math.max(0, Math.min(gapMs, at - newest.committedAt)));
   }
 
   fail(node: string, code: string): void {

@@ -66,7 +66,7 @@ class Line {
   }
 }
 
-/** Names of the nodes that take writes now, the one to write to first; empty while there is none. */
+/** Names of the nodes that take writes now; empty while there is none. Beats go to the first until one fails there. */
 export type Writers = () => readonly string[];
 
 export class Heartbeat {
@@ -80,6 +80,7 @@ export class Heartbeat {
   #writeErrors: Record<string, number> = {};
   #wroteTo = new Set<string>();
   #asked = 0;
+  #turn = 0;
   #wake: (() => void)[] = [];
   #loops: Promise<unknown>[] = [];
 
@@ -175,9 +176,8 @@ export class Heartbeat {
   }
 
   #writer(): Line | undefined {
-    return this.#writers()
-      .map((name) => this.#writeLines.get(name))
-      .find((line) => line !== undefined);
+    const lines = this.#writers().flatMap((name) => this.#writeLines.get(name) ?? []);
+    return lines[this.#turn % Math.max(1, lines.length)];
   }
 
   #statements(): number {
@@ -216,6 +216,8 @@ export class Heartbeat {
     } catch (error) {
       if (this.#beats !== beats) return;
       this.#fault(codeOf(error));
+      // Where several nodes take writes, another one may.
+      this.#turn++;
       await pause(AFTER_ERROR_MS);
     }
   }
