@@ -4,6 +4,7 @@
  */
 import type { RunContext, RunResult, StepResult } from "../workloads/contract.ts";
 import { busyHosts, hostFigures } from "./compare/hosts.ts";
+import { lagOf, type PointLag } from "./compare/lag.ts";
 import type { Estimate } from "./stats.ts";
 import { estimate } from "./stats.ts";
 
@@ -45,6 +46,12 @@ export interface Point {
   saturated: string[];
   /** Windows whose commits did not wait as the design says, in words; absent where nothing tells. */
   degraded?: string[];
+  /** How many windows that was. */
+  degradedWindows?: number;
+  /** Replication lag over the windows; null or absent where none measured it. */
+  lag?: PointLag | null;
+  /** Nodes that were a primary in one of the windows; empty or absent where that was not recorded. */
+  primaries?: string[];
   /** Nodes whose processors were the limit, in words; absent where a source has no such figures. */
   busy?: string[];
   /** How a figure that the source does not give was derived, in words. */
@@ -153,6 +160,9 @@ function pointOf(key: string, windows: StepResult[], context: RunContext): Point
       ),
     ],
     degraded: used.flatMap((w) => w.degraded ?? []),
+    degradedWindows: used.filter((w) => w.degraded !== undefined).length,
+    lag: lagOf(used),
+    primaries: [...new Set(used.flatMap((w) => w.primaries ?? []).flatMap((entry) => entry.nodes))],
     busy: busyHosts(hostFigures(used, context)),
     notes: [],
   };

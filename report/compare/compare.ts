@@ -5,7 +5,6 @@ import type { Ratio } from "../stats.ts";
 import { ratio } from "../stats.ts";
 import type { Floor } from "./floor.ts";
 import { farthestRtt, floorOf, meanLatency } from "./floor.ts";
-import { lagOf, type PointLag } from "./lag.ts";
 import { perMillion } from "./money.ts";
 import type { Shape } from "./shape.ts";
 import { pairUp, shapeOf } from "./shape.ts";
@@ -25,7 +24,6 @@ export interface Cell {
   floor: Floor | null;
   penalty: Penalty | null;
   perMillion: number | null;
-  lag: PointLag | null;
 }
 
 /** What distance costs: differences to the baseline, per millisecond of highest RTT between database nodes. */
@@ -158,7 +156,6 @@ function cellOf(subjects: readonly Subject[], index: number, point: Point, base:
     ratios,
     floor: floorOf(subject, point),
     perMillion: perMillion(subject, point),
-    lag: lagOf(subject, point),
     penalty: index > 0 && base ? penaltyOf(subjects[0]!, base, subject, point, ratios.avg) : null,
   };
 }

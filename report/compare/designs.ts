@@ -47,10 +47,7 @@ function rowOf(subject: Subject, index: number, block: Block): DesignRow | null 
   const measured = cells.filter((cell) => writes(cell.point) && cell.point.tps !== null);
   if (design === null || measured.length === 0) return null;
   const best = measured.reduce((a, b) => (b.point.tps!.mean > a.point.tps!.mean ? b : a));
-  const windows = (subject.result?.steps ?? []).filter((w) =>
-    measured.some((cell) => cell.point.workload === w.workload && cell.point.threads === w.threads),
-  );
-  const lags = windows.flatMap((w) => w.lag ?? []).flatMap((lag) => lag.p95Ms ?? []);
+  const lags = measured.flatMap((cell) => cell.point.lag?.highestP95Ms ?? []);
   return {
     subject: index,
     design,
@@ -59,7 +56,7 @@ function rowOf(subject: Subject, index: number, block: Block): DesignRow | null 
     peak: { threads: best.point.threads, tps: best.point.tps!, p95Ms: best.point.p95?.mean ?? null },
     alone: aloneOf(measured),
     lagP95Ms: lags.length > 0 ? Math.max(...lags) : null,
-    degraded: windows.filter((w) => w.degraded !== undefined).length,
+    degraded: measured.reduce((sum, cell) => sum + (cell.point.degradedWindows ?? 0), 0),
   };
 }
 

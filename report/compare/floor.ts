@@ -110,7 +110,7 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
         `commit: ${rule.what}`,
         commits,
         Math.min(
-          ...writersOf(subject, point, databases).map((writer) =>
+          ...writersOf(point, databases).map((writer) =>
             rule.wait(writer, others(writer), (a, b) => rtt.between(a, b)!),
           ),
         ),
@@ -146,12 +146,8 @@ export function floorOf(subject: Subject, point: Point): Floor | null {
 }
 
 /** The nodes that took writes in a point's windows, where that was recorded; else any may have. */
-function writersOf(subject: Subject, point: Point, databases: readonly string[]): readonly string[] {
-  const windows = (subject.result?.steps ?? []).filter(
-    (w) => w.workload === point.workload && w.threads === point.threads,
-  );
-  const primaries = new Set(windows.flatMap((w) => w.primaries ?? []).flatMap((entry) => entry.nodes));
-  const seen = databases.filter((node) => primaries.has(node));
+function writersOf(point: Point, databases: readonly string[]): readonly string[] {
+  const seen = databases.filter((node) => point.primaries?.includes(node));
   return seen.length > 0 ? seen : databases;
 }
 

@@ -87,7 +87,7 @@ export function costTable(comparison: Comparison, block: Block): Markup {
   const columns = [
     text("floor of avg by RTT", (c) => c.floor !== null && c.floor.ms > 0, floorText),
     text("extra per ms of RTT", (c) => c.penalty !== null, penaltyText),
-    text("lag p95", (c) => c.lag !== null, lagText),
+    text("lag p95", (c) => Boolean(c.point.lag), lagText),
     text(
       "per million transactions",
       (c) => c.perMillion !== null,

@@ -48,7 +48,7 @@ function figures(comparison: Comparison, parts: readonly { key: string; rows: re
     ["p95 ratio", !named, (c) => ratioCell(c, "p95")],
     ["p99 ms", true, (c) => number(c.point.p99?.mean)],
     ["RTT floor of avg", true, floorText],
-    ["lag p95", cells.some(({ cell }) => cell.lag !== null), lagText],
+    ["lag p95", cells.some(({ cell }) => Boolean(cell.point.lag)), lagText],
     ["per 10^6 tx", priced, (c) => moneyText(subjects[c.subject]!, c.perMillion)],
     ["flags", true, (c) => flags(c.point).join("; ")],
   ];

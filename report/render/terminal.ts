@@ -149,7 +149,7 @@ function renderBlock(comparison: Comparison, block: Block): string[] {
   const costs: Column[] = [
     { head: "floor of avg by RTT", text: floorText, show: any((c) => c.floor !== null && c.floor.ms > 0) },
     { head: "extra per ms of RTT", text: penaltyText, show: any((c) => c.penalty !== null) },
-    { head: "lag p95", text: lagText, show: any((c) => c.lag !== null) },
+    { head: "lag p95", text: lagText, show: any((c) => Boolean(c.point.lag)) },
     {
       head: "per million transactions",
       text: (c) => moneyText(subjects[c.subject]!, c.perMillion),

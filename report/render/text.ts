@@ -88,8 +88,8 @@ export function penaltyText(cell: Cell): string {
 }
 
 /** "4.2 ms (west-1)", the p95 of the slowest replica. */
-export function lagText({ lag }: Cell): string {
-  if (lag === null) return "-";
+export function lagText({ point: { lag } }: Cell): string {
+  if (!lag) return "-";
   return `${lag.unseen > 0 ? ">= " : ""}${number(lag.p95Ms)} ms (${lag.node})`;
 }
 

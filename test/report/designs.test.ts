@@ -5,7 +5,7 @@ import { syntheticResult } from "../../harness/synthetic.ts";
 import { compare } from "../../report/compare/compare.ts";
 import { designRows } from "../../report/compare/designs.ts";
 import { renderReport } from "../../report/html/report.ts";
-import { subjectOf } from "../../report/model.ts";
+import { subjectOf, withoutWindows } from "../../report/model.ts";
 import { toData } from "../../report/render/data.ts";
 import { renderMarkdown } from "../../report/render/markdown.ts";
 import { renderTerminal } from "../../report/render/terminal.ts";
@@ -63,6 +63,21 @@ test("designs: lag is the worst replica's, and windows that fell back are counte
   assert.equal(row.lagP95Ms, 9);
   assert.equal(row.degraded, 1);
   assert.match(renderTerminal(comparison), /MariaDB Galera \(fell back in 1 window\)/);
+});
+
+test("a subject whose windows were dropped to save memory shows the same text as a whole one", () => {
+  const result = structuredClone(far.result!);
+  for (const window of result.steps)
+    Object.assign(window, {
+      lag: [{ node: "b-1", p95Ms: 7, maxMs: 12, unseen: 0 }],
+      degraded: "semi-sync was off",
+      primaries: [{ from: 0, nodes: ["a-1"] }],
+    });
+  const whole = subjectOf(result, "far", "far.json");
+  const shown = renderTerminal(compare([single, whole]));
+  assert.equal(renderTerminal(compare([withoutWindows(single), withoutWindows(whole)])), shown);
+  assert.match(shown, /7\.0+ ms \(b-1\)/);
+  assert.match(shown, /fell back in/);
 });
 
 test("designs: in the terminal, Markdown, data and the page", async () => {
