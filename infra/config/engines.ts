@@ -70,7 +70,7 @@ export const mysqlGroup = z.strictObject({
   /** group_replication_* by their own names. */
   options: z.record(z.string(), scalar).default({}),
   /** A named set of options and variables; what is given beside it wins. */
-  tuning: z.enum(["none", "published-003"]).default("none"),
+  tuning: z.enum(["none", "group-wan", "published-003"]).default("none"),
 });
 
 /** One standalone server of Debian's own version. */

@@ -24,6 +24,14 @@ export const COMMIT_RULES: Record<CommitRule, Rule> = {
       "a commit is answered when one replica has acknowledged it, so it takes at least one round trip from the writer to the nearest one",
     wait: (writer, others, rtt) => (others.length === 0 ? 0 : Math.min(...others.map((node) => rtt(writer, node)))),
   },
+  /** Paxos with the writer as its only leader: its proposal is decided when a majority has accepted it. */
+  majority: {
+    what: "round trip from the writer to the farthest node of the nearest majority",
+    sentence:
+      "a commit is decided when a majority, the writer among it, has accepted it, so it takes at least one round trip from the writer to the last of the nearest ones that it needs",
+    wait: (writer, others, rtt) =>
+      others.map((node) => rtt(writer, node)).sort((a, b) => a - b)[Math.floor((others.length + 1) / 2) - 1] ?? 0,
+  },
   "farthest-member": {
     what: "round trip from the writer to the farthest node",
     sentence:

@@ -120,6 +120,7 @@ test("what a commit waits for, by rule: measured on the triangle of studies/floo
     [
       ["none", 0, 0, 0],
       ["nearest-member", 10, 10, 0],
+      ["majority", 10, 10, 0],
       ["farthest-member", 30, 10, 0],
       ["safe-delivery", 60, 10, 0],
     ],

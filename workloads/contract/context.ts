@@ -3,11 +3,11 @@ import { z } from "zod";
 
 /**
  * What a commit waits for on the network between the database nodes. none: nothing; nearest-member: one round trip to
- * the nearest node, whose acknowledgement is enough; farthest-member: one to the farthest node of the group;
- * safe-delivery: until every node is known to have what every other node has received. docs/floors.md has what each
+ * the nearest node, whose acknowledgement is enough; majority: until the writer and as many
+ * others as make a majority have it; farthest-member: one round trip to the farthest node of the group; safe-delivery: until every node is known to have what every other node has received. docs/floors.md has what each
  * rests on.
  */
-export const commitRule = z.enum(["none", "nearest-member", "farthest-member", "safe-delivery"]);
+export const commitRule = z.enum(["none", "nearest-member", "majority", "farthest-member", "safe-delivery"]);
 export type CommitRule = z.infer<typeof commitRule>;
 
 /** What the infrastructure knows and the driver does not: copied into the result as it is. */

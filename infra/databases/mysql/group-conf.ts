@@ -32,6 +32,10 @@ export const groupSettings = ({ options, variables, tuning }: GroupConfig) => ({
   variables: { ...GROUP_TUNINGS[tuning].variables, ...variables },
 });
 
+/** Whether the primary alone proposes. */
+export const hasSingleLeader = (database: GroupConfig): boolean =>
+  groupSettings(database).options["group_replication_paxos_single_leader"] === "ON";
+
 /** What all members must have alike from the group's first moment on. */
 export function groupShape(database: GroupConfig): string {
   const { options } = groupSettings(database);

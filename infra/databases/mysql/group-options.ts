@@ -96,6 +96,11 @@ export const switchWord = (value: string): string => ({ true: "ON", false: "OFF"
 export const GROUP_TUNINGS = {
   none: { options: {}, variables: {} },
   /**
+   * The primary alone proposes, so that a majority decides. Otherwise every member has to pass on its turns, the farthest too
+   * (dev.mysql.com, "Single Consensus Leader").
+   */
+  "group-wan": { options: { group_replication_paxos_single_leader: "ON" }, variables: {} },
+  /**
    * Of the published comparison with Galera (003): no flow control, and 24 threads that apply in parallel. LOGICAL_CLOCK, which
    * it also names, is how every supported version applies.
    */

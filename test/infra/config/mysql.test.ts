@@ -1,6 +1,7 @@
 /** What is said about MySQL before anything is created. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { engineOf } from "../../../infra/databases/index.ts";
 import { type GroupConfig, groupName, groupSettings } from "../../../infra/databases/mysql/group-conf.ts";
 import { componentOf } from "../../../infra/databases/mysql/install.ts";
 import { configOf, problemsOf, warningsOf } from "./config.ts";
@@ -106,6 +107,32 @@ test("a named set is what was published, and gives way to what is given beside i
     options: { group_replication_flow_control_mode: "DISABLED" },
     variables: { replica_parallel_workers: "8" },
   });
+});
+
+test("group-wan has the primary alone propose: a commit then waits for a majority, and several primaries are refused", () => {
+  const group = { engine: "mysql", replication: "group" };
+  const commit = (database: object): string =>
+    engineOf(configOf({ sites: [local(3)], database: { ...group, ...database } }).database).commit;
+  assert.equal(commit({}), "farthest-member");
+  assert.equal(commit({ tuning: "group-wan" }), "majority");
+  assert.equal(commit({ options: { group_replication_paxos_single_leader: true } }), "majority");
+  assert.equal(
+    commit({ tuning: "group-wan", options: { group_replication_paxos_single_leader: false } }),
+    "farthest-member",
+  );
+  const multi = { ...group, primaries: "multi" };
+  assert.deepEqual(problemsOf({ sites: [local(3)], database: { ...multi, tuning: "group-wan" } }), [
+    'meshbench:database.tuning: "group-wan" with primaries "multi"; expected with primaries "single" only',
+  ]);
+  assert.deepEqual(
+    problemsOf({
+      sites: [local(3)],
+      database: { ...multi, options: { group_replication_paxos_single_leader: true } },
+    }),
+    [
+      'meshbench:database.options.group_replication_paxos_single_leader: ON with primaries "multi"; expected with primaries "single" only',
+    ],
+  );
 });
 
 test("a group's name is a UUID that belongs to the stack", () => {
