@@ -7,7 +7,7 @@ import { DATABASE_NAME, DATABASE_USER } from "../databases/database.ts";
 import { endpointsOf, protocolOf } from "../databases/engine.ts";
 import { engineOf } from "../databases/index.ts";
 import { kindOf } from "../sites/kinds/index.ts";
-import { type NodePlan, withRole } from "../topology.ts";
+import { driverSite, type NodePlan, withRole } from "../topology.ts";
 import { PASSWORD_FILE, RUN_ID_PLACEHOLDER } from "./unit.ts";
 
 export interface RunTarget {
@@ -25,7 +25,9 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
     seed: runSeed(config),
     target: {
       ...protocolOf(engine),
-      endpoints: target.endpoints,
+      ...(config.driver.endpoints === "all"
+        ? { endpoints: target.endpoints }
+        : { endpoints: withSites(target.endpoints, nodes), preferSite: driverSite(config) }),
       policy: target.policy,
       ...(engine.roles === null
         ? {}
@@ -70,6 +72,12 @@ export function planSpec(config: Config, nodes: NodePlan[], target: RunTarget): 
     },
   };
 }
+
+const withSites = (endpoints: readonly Endpoint[], nodes: readonly NodePlan[]): Endpoint[] =>
+  endpoints.map((endpoint) => {
+    const site = nodes.find(({ name }) => name === endpoint.name)?.site;
+    return site === undefined ? endpoint : { ...endpoint, site };
+  });
 
 /** Where the first driver waits for the others, on its mesh address. */
 export const MEET_PORT = 4010;

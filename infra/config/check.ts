@@ -154,8 +154,22 @@ function checkDatabase(config: Config, problems: Problem[], warnings: string[]):
     problems.push(
       `meshbench:driver.reads: "${reads}" with ${engine.title}; expected no such key, since its nodes are no primary with replicas`,
     );
+  checkEndpoints(config, problems);
   const threads = maxThreads(config);
   if (threads > 10_000) problems.push(`meshbench:profile: ${threads} threads; expected at most 10000`);
+}
+
+function checkEndpoints(config: Config, problems: Problem[]): void {
+  if (config.driver.endpoints !== "own-site") return;
+  const site = driverSite(config);
+  if (config.proxy.kind !== "none")
+    problems.push(
+      `meshbench:driver.endpoints: "own-site" with meshbench:proxy.kind "${config.proxy.kind}"; expected proxy.kind "none", since a proxy chooses the nodes itself`,
+    );
+  else if (config.sites.some(({ name, nodes }) => name === site && nodes === 0))
+    problems.push(
+      `meshbench:driver.endpoints: "own-site" with the driver at "${site}", which has no database node; expected meshbench:driver.site to be one that has`,
+    );
 }
 
 /** The further drivers have the mesh addresses below the proxy's, which a site's last database nodes would have. */

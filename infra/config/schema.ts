@@ -73,6 +73,11 @@ export const driverSchema = z.strictObject({
    * and the primary when there is none.
    */
   reads: z.enum(["primary", "replicas", "any"]).optional(),
+  /**
+   * Without a proxy: all database nodes that may serve, in turn; or own-site: those of the driver's own site, the others
+   * only while none of them is in service.
+   */
+  endpoints: z.enum(["all", "own-site"]).default("all"),
 });
 
 /** threads may be a list: one step each. */

@@ -17,6 +17,7 @@ export const endpointSchema = z.strictObject({
   /** In place of host and port. MySQL: the socket's path; PostgreSQL: the directory that it lies in. */
   socket: z.string().startsWith("/").optional(),
   role: z.enum(["any", "primary", "replica", "proxy"]).default("any"),
+  site: z.string().min(1).optional(),
 });
 
 /** Protocols, each with the SQL dialects that are spoken over it, its own one first. */
@@ -38,6 +39,8 @@ const targetShape = z.strictObject({
   policy: z.enum(["round-robin", "random", "first-alive", "read-write-split"]).default("round-robin"),
   /** read-write-split: where sessions that write nothing go. replicas: the primary is theirs when there is no replica. */
   reads: z.enum(["primary", "replicas", "any"]).default("replicas"),
+  /** Of the endpoints that may serve, those of this site are taken, the others while none of those is in service. */
+  preferSite: z.string().min(1).optional(),
   /**
    * Which node takes writes can change: these are asked all along. An endpoint of the same name has the role that its
    * node last answered with, in place of its own. Absent: roles do not change.

@@ -7,6 +7,7 @@ export class EndpointChooser {
   readonly #endpoints: Endpoint[];
   readonly #policy: Target["policy"];
   readonly #reads: Target["reads"];
+  readonly #preferred: Target["preferSite"];
   readonly #roles: RoleView | null;
   #turn: number;
   /** When each endpoint last refused or lost a connection (performance.now()), to pass it over for a while. */
@@ -17,13 +18,14 @@ export class EndpointChooser {
    * @param roles as the nodes answer; null: they are as the endpoints have them
    */
   constructor(
-    { endpoints, policy, reads }: Pick<Target, "endpoints" | "policy" | "reads">,
+    { endpoints, policy, reads, preferSite }: Pick<Target, "endpoints" | "policy" | "reads" | "preferSite">,
     first = 0,
     roles: RoleView | null = null,
   ) {
     this.#endpoints = endpoints;
     this.#policy = policy;
     this.#reads = reads;
+    this.#preferred = preferSite;
     this.#roles = roles;
     this.#turn = first;
   }
@@ -76,11 +78,13 @@ export class EndpointChooser {
     const all = this.candidates(use);
     const now = performance.now();
     const alive = all.filter((e) => now - (this.#failedAt.get(e.name) ?? -Infinity) > EndpointChooser.avoidMs);
+    const near = this.#preferred === undefined ? [] : alive.filter(({ site }) => site === this.#preferred);
     // When all have failed lately, take the one whose failure is oldest.
-    const pool =
-      alive.length > 0
-        ? alive
-        : all.toSorted((a, b) => (this.#failedAt.get(a.name) ?? 0) - (this.#failedAt.get(b.name) ?? 0)).slice(0, 1);
+    const pool = firstOf(
+      near,
+      alive,
+      all.toSorted((a, b) => (this.#failedAt.get(a.name) ?? 0) - (this.#failedAt.get(b.name) ?? 0)).slice(0, 1),
+    );
     switch (this.#policy) {
       case "first-alive":
         return pool[0];

@@ -10,10 +10,12 @@ import { saveResult } from "../../../infra/benchmark/save.ts";
 import { driverSpec, planSpec } from "../../../infra/benchmark/spec.ts";
 import { summarize } from "../../../infra/benchmark/summary.ts";
 import { parsePoll, RUN_ID_PLACEHOLDER } from "../../../infra/benchmark/unit.ts";
+import { endpointsOf } from "../../../infra/databases/engine.ts";
+import { engineOf } from "../../../infra/databases/index.ts";
 import { betweenSites, parseMeasured } from "../../../infra/mesh/measured.ts";
-import { planNodes } from "../../../infra/topology.ts";
+import { planNodes, withRole } from "../../../infra/topology.ts";
 import { type RunResult, type RunSpec, runSpecSchema } from "../../../workloads/contract.ts";
-import { configOf } from "../config/config.ts";
+import { configOf, problemsOf } from "../config/config.ts";
 
 const TARGET = {
   endpoints: [{ name: "haproxy-writer", host: "10.99.0.14", port: 4006, role: "primary" as const }],
@@ -51,6 +53,41 @@ test("a planned spec is a valid one, and says which nodes are observed", () => {
     { name: "west", kind: "local", nodes: 1 },
   ]);
   assert.equal(spec.context.topology!.links[0]!.rttMs, 10);
+});
+
+test("a driver that prefers its own site's nodes is told where each endpoint is", () => {
+  const config = configOf({
+    profile: steps(5),
+    proxy: { kind: "none" },
+    driver: { site: "west", endpoints: "own-site" },
+  });
+  const nodes = planNodes(config);
+  const endpoints = endpointsOf(engineOf(config.database), withRole(nodes, "database"));
+  const { target } = runSpecSchema.parse({
+    ...planSpec(config, nodes, { endpoints, policy: "round-robin" }),
+    runId: "r1",
+  });
+  assert.equal(target.preferSite, "west");
+  assert.deepEqual(
+    target.endpoints.map(({ name, site }) => `${name} ${site}`),
+    ["east-1 east", "east-2 east", "west-1 west"],
+  );
+  assert.deepEqual(problemsOf({ driver: { endpoints: "own-site" } }), [
+    'meshbench:driver.endpoints: "own-site" with meshbench:proxy.kind "haproxy"; expected proxy.kind "none", since a proxy chooses the nodes itself',
+  ]);
+  assert.deepEqual(
+    problemsOf({
+      sites: [
+        { name: "east", kind: "local", nodes: 3 },
+        { name: "west", kind: "local", nodes: 0 },
+      ],
+      proxy: { kind: "none" },
+      driver: { site: "west", endpoints: "own-site" },
+    }),
+    [
+      'meshbench:driver.endpoints: "own-site" with the driver at "west", which has no database node; expected meshbench:driver.site to be one that has',
+    ],
+  );
 });
 
 test("of several drivers each has the same spec and its own place; one driver's spec is what it always was", () => {

@@ -107,6 +107,25 @@ test("endpoint policies, and what failed lately is passed over", () => {
   assert.deepEqual(names(failing, 1), ["r1"]);
 });
 
+test("endpoints of the preferred site come first, the others while none of them is in service", () => {
+  const random = new Random(1);
+  const sited = endpoints.map((e, i) => ({ ...e, site: i === 0 ? "a" : "b" }));
+  const one = (preferSite: string, policy: Target["policy"] = "round-robin"): EndpointChooser =>
+    new EndpointChooser({ endpoints: sited, policy, reads: "replicas", preferSite }, 0);
+  const names = (from: EndpointChooser, use: "read" | "write"): string[] =>
+    Array.from({ length: 4 }, () => from.next(use, random)!.name);
+  const near = one("b");
+  assert.deepEqual(names(near, "write"), ["r1", "r2", "r1", "r2"]);
+  near.failed(sited[1]!);
+  assert.deepEqual(names(near, "write"), ["r2", "r2", "r2", "r2"]);
+  near.failed(sited[2]!);
+  assert.deepEqual(names(near, "write"), ["w", "w", "w", "w"]);
+  near.worked(sited[2]!);
+  assert.deepEqual(names(near, "write"), ["r2", "r2", "r2", "r2"]);
+  assert.deepEqual(names(one("b", "read-write-split"), "write"), ["w", "w", "w", "w"], "the primary, wherever it is");
+  assert.deepEqual(names(one("a", "read-write-split"), "read"), ["r1", "r2", "r1", "r2"], "no replica at a");
+});
+
 test("reads go where the spec says, and roles are those that the nodes answer with", () => {
   const names = (one: EndpointChooser, use: "read" | "write"): string[] => one.candidates(use).map(({ name }) => name);
   const split = (reads: Target["reads"], roles?: RoleView): string[][] => {
