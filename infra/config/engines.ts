@@ -9,6 +9,15 @@ export const scalar = z.union([z.string(), z.number(), z.boolean()]).transform((
 /** Server variables by their own names: { innodb_buffer_pool_size: "1G" }. */
 const variables = z.record(z.string().regex(/^[a-z][a-z0-9_]*$/, "a server variable's name"), scalar).default({});
 
+const semiSync = z
+  .strictObject({
+    /** AFTER_SYNC: before other sessions see the transaction; AFTER_COMMIT, MariaDB's own default: after. */
+    waitPoint: z.enum(["AFTER_SYNC", "AFTER_COMMIT"]).default("AFTER_SYNC"),
+    /** After which a commit goes on without an acknowledgement, and those after it too until a replica has caught up. */
+    timeoutMs: z.number().int().min(1).max(4_294_967_295).default(10_000),
+  })
+  .prefault({});
+
 const mariadb = {
   engine: z.literal("mariadb"),
   /** debian: what the nodes' Debian carries; or an exact version of the vendor's repository such as 10.11.8. */
@@ -39,14 +48,7 @@ export const mariadbAsync = z.strictObject({ ...mariadb, replication: z.literal(
 export const mariadbSemiSync = z.strictObject({
   ...mariadb,
   replication: z.literal("semi-sync"),
-  semiSync: z
-    .strictObject({
-      /** AFTER_SYNC: before other sessions see the transaction; AFTER_COMMIT, the server's default: after. */
-      waitPoint: z.enum(["AFTER_SYNC", "AFTER_COMMIT"]).default("AFTER_SYNC"),
-      /** After which a commit goes on without an acknowledgement, and those after it too until a replica has caught up. */
-      timeoutMs: z.number().int().min(1).max(4_294_967_295).default(10_000),
-    })
-    .prefault({}),
+  semiSync,
 });
 
 const mysql = {
@@ -60,6 +62,12 @@ const mysql = {
 
 /** One standalone server. */
 export const mysqlNone = z.strictObject({ ...mysql, replication: z.literal("none") });
+
+/** A primary, the first database node until another one is promoted, and replicas that follow by GTID. */
+export const mysqlAsync = z.strictObject({ ...mysql, replication: z.literal("async") });
+
+/** The same, but a commit waits until one replica has it. */
+export const mysqlSemiSync = z.strictObject({ ...mysql, replication: z.literal("semi-sync"), semiSync });
 
 /** Group Replication on every database node. */
 export const mysqlGroup = z.strictObject({
@@ -112,7 +120,7 @@ export const postgresqlSync = z.strictObject({
 /** By engine; a design that comes first is what an engine is without a word about its replication. */
 const SCHEMAS = {
   mariadb: z.discriminatedUnion("replication", [mariadbNone, mariadbGalera, mariadbAsync, mariadbSemiSync]),
-  mysql: z.discriminatedUnion("replication", [mysqlNone, mysqlGroup]),
+  mysql: z.discriminatedUnion("replication", [mysqlNone, mysqlAsync, mysqlSemiSync, mysqlGroup]),
   postgresql: z.discriminatedUnion("replication", [postgresqlNone, postgresqlAsync, postgresqlSync]),
 };
 type Schema = (typeof SCHEMAS)[keyof typeof SCHEMAS];

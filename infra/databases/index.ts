@@ -6,6 +6,7 @@ import { mariadbNone } from "./mariadb-none.ts";
 import { mariadbAsync, mariadbSemiSync } from "./mariadb-replication.ts";
 import { mysqlGroup } from "./mysql/group.ts";
 import { mysqlNone } from "./mysql/none.ts";
+import { mysqlAsync, mysqlSemiSync } from "./mysql/replication.ts";
 import { postgresqlAsync, postgresqlSync } from "./patroni/replication.ts";
 import { postgresqlNone } from "./postgresql-none.ts";
 
@@ -15,6 +16,8 @@ export const ENGINES: { readonly [K in EngineKey]: Engine<DatabaseOf<K>> } = {
   "mariadb/async": mariadbAsync,
   "mariadb/semi-sync": mariadbSemiSync,
   "mysql/none": mysqlNone,
+  "mysql/async": mysqlAsync,
+  "mysql/semi-sync": mysqlSemiSync,
   "mysql/group": mysqlGroup,
   "postgresql/none": postgresqlNone,
   "postgresql/async": postgresqlAsync,

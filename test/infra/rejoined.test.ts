@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
 import { GALERA_REJOINED } from "../../infra/databases/galera-rejoined.ts";
 import { GROUP_REJOINED } from "../../infra/databases/mysql/group-check.ts";
+import { REPLICATION_REJOINED } from "../../infra/databases/mysql/replication-standing.ts";
 import { rejoinedScript } from "../../infra/sites/rejoined.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "meshbench-rejoined-"));
@@ -129,4 +130,43 @@ test("a member of a MySQL group is back when it is ONLINE among the majority", (
   const stopped = group({ unit: "failed" });
   assert.deepEqual([stopped.status, stopped.started], [11, true]);
   for (const alone of [{ seeds: "a:3306" }, { onBoot: "OFF" }]) assert.equal(group(alone).status, 0);
+});
+
+/** A MySQL node with a role; `mysql` answers as one that has just been started does, and takes writes when it is told to. */
+function replicated({ role = "replica", unit = "active", readOnly = "1", source = "", io = "Yes", applying = "Yes" }) {
+  const root = join(folder, String(count));
+  mkdirSync(join(root, "mysql"), { recursive: true });
+  if (role !== "") writeFileSync(join(root, "mysql/meshbench-role"), `${role}\n`);
+  const program = `case "$*" in
+  *"read_only = OFF"*) touch ${root}/writable ;;
+  *@@global.read_only*) if [ -e ${root}/writable ]; then echo 0; else echo ${readOnly}; fi ;;
+  *"SHOW REPLICA STATUS"*) printf '  Source_Host: ${source}\\n  Replica_IO_Running: ${io}\\n  Replica_SQL_Running: ${applying}\\n' ;;
+esac`;
+  const checked = check({ unit, program: ["mysql", program] }, REPLICATION_REJOINED);
+  return { ...checked, writable: existsSync(join(root, "writable")) };
+}
+
+test("a MySQL replica is back when it receives and applies; a primary takes writes again where it follows nobody", () => {
+  assert.equal(replicated({}).status, 0);
+  for (const [io, applying] of [
+    ["Connecting", "Yes"],
+    ["Yes", "No"],
+  ] as const) {
+    const { status, stderr, writable } = replicated({ io, applying });
+    assert.deepEqual(
+      [status, stderr.trim().split("\n").at(-1), writable],
+      [11, `receiving: ${io}, applying: ${applying}`, false],
+    );
+  }
+  const primary = replicated({ role: "primary" });
+  assert.deepEqual([primary.status, primary.writable], [0, true]);
+  const follows = replicated({ role: "primary", source: "10.99.0.2" });
+  assert.deepEqual([follows.status, follows.writable], [11, false]);
+  assert.equal(replicated({ unit: "activating" }).status, 11);
+  const stopped = replicated({ unit: "failed" });
+  assert.deepEqual([stopped.status, stopped.started], [11, true]);
+  assert.deepEqual(
+    [replicated({ role: "", unit: "failed" }).status, replicated({ role: "", unit: "failed" }).started],
+    [0, false],
+  );
 });

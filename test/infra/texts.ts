@@ -76,6 +76,7 @@ import { displacedBy } from "../../infra/proxies/kinds.ts";
 import { accountsScript, maxscaleConf } from "../../infra/proxies/maxscale-conf.ts";
 import { installScript } from "../../infra/proxies/maxscale-install.ts";
 import { COUNTERS_PROGRAM, serviceScript, UNIT } from "../../infra/proxies/maxscale-scripts.ts";
+import { REPLICATED_FILES, REPLICATED_SCRIPTS } from "./mysql-replicated-texts.ts";
 import { PATRONI_FILES, PATRONI_SCRIPTS } from "./patroni-texts.ts";
 
 const PEERS = [
@@ -183,6 +184,7 @@ export const FILES: Record<string, string> = {
   ),
   "standalone.cnf": serverConf({ ...SERVER, members: [] }, ALONE),
   "mysql.cnf": MYSQL_CONF,
+  ...REPLICATED_FILES,
   "mysql-group.cnf": groupConf(MYSQL_MEMBER, MYSQL_GROUP),
   "mysql-group-tuned.cnf": groupConf(MYSQL_MEMBER, {
     ...MYSQL_GROUP,
@@ -287,6 +289,7 @@ export const SCRIPTS: Record<string, string> = {
   "mariadb-replica.sh": replicaScript("10.99.0.1", 120),
   "mariadb-replicated-settings.sh": replicatedSettingsScript("abcdef0123456789", 120),
   "mariadb-standing.sh": STANDING,
+  ...REPLICATED_SCRIPTS,
   "mariadb-check.sh": checkScript("10.99.0.1", ROLE_CHECK),
   "haproxy-check.sh": checkScript("10.99.0.1", GALERA_CHECK),
   "haproxy.sh": haproxyScript(

@@ -75,14 +75,14 @@ export const MYSQL_STATUS: readonly { kind: Kind; reason: string; names: readonl
     kind: "gauge",
     reason: "semi-synchronous replication: a fall back to asynchronous changes what is measured",
     names: words(
-      "Rpl_semi_sync_master_status Rpl_semi_sync_master_clients Rpl_semi_sync_slave_status Rpl_semi_sync_source_status Rpl_semi_sync_replica_status",
+      "Rpl_semi_sync_master_status Rpl_semi_sync_master_clients Rpl_semi_sync_slave_status Rpl_semi_sync_source_status Rpl_semi_sync_source_clients Rpl_semi_sync_replica_status",
     ),
   },
   {
     kind: "counter",
     reason: "semi-synchronous replication: transactions with and without an acknowledgement",
     names: words(
-      "Rpl_semi_sync_master_yes_tx Rpl_semi_sync_master_no_tx Rpl_semi_sync_master_tx_wait_time Rpl_semi_sync_source_yes_tx Rpl_semi_sync_source_no_tx",
+      "Rpl_semi_sync_master_yes_tx Rpl_semi_sync_master_no_tx Rpl_semi_sync_master_tx_wait_time Rpl_semi_sync_source_yes_tx Rpl_semi_sync_source_no_tx Rpl_semi_sync_source_tx_wait_time",
     ),
   },
   {
@@ -108,7 +108,9 @@ export const MYSQL_VARIABLES: readonly string[] = words(`
   wsrep_max_ws_rows wsrep_max_ws_size wsrep_retry_autocommit wsrep_certify_nonPK wsrep_cluster_name wsrep_node_name wsrep_mode
   group_replication_flow_control_mode slave_parallel_workers replica_parallel_workers slave_parallel_type replica_parallel_type
   group_replication_group_seeds group_replication_single_primary_mode group_replication_consistency
-  rpl_semi_sync_master_enabled rpl_semi_sync_master_wait_point rpl_semi_sync_master_timeout`);
+  rpl_semi_sync_master_enabled rpl_semi_sync_master_wait_point rpl_semi_sync_master_timeout
+  rpl_semi_sync_source_enabled rpl_semi_sync_source_wait_point rpl_semi_sync_source_timeout
+  rpl_semi_sync_source_wait_for_replica_count rpl_semi_sync_replica_enabled super_read_only`);
 
 /**
  * Columns of pg_stat_database (the current one), pg_stat_bgwriter, pg_stat_checkpointer and pg_stat_wal are counters

@@ -140,3 +140,39 @@ test("a group's name is a UUID that belongs to the stack", () => {
   assert.equal(groupName("0123456789ab"), groupName("0123456789ab"));
   assert.notEqual(groupName("0123456789ab"), groupName("0123456789ac"));
 });
+
+test("replicas: at least one, MySQL's own version rule, what the topology sets, no MaxScale; semi-sync's keys are its own", () => {
+  const asked = (database: object, nodes = 2, more: object = {}): string =>
+    problemsOf({ sites: [local(nodes)], database: { engine: "mysql", ...database }, ...more }).join("\n");
+  const { database } = configOf({ sites: [local(2)], database: { engine: "mysql", replication: "semi-sync" } });
+  assert.deepEqual(database, {
+    engine: "mysql",
+    replication: "semi-sync",
+    version: "debian",
+    variables: {},
+    semiSync: { waitPoint: "AFTER_SYNC", timeoutMs: 10_000 },
+  });
+  for (const replication of ["async", "semi-sync"]) {
+    assert.equal(asked({ replication }), "");
+    assert.equal(
+      asked({ replication }, 1),
+      `meshbench:database.replication: "${replication}" with 1 database node in meshbench:sites; expected at least 2, a primary and a replica`,
+    );
+    assert.match(asked({ replication, version: "8.4.6" }), /^meshbench:database\.version: 8\.4\.6; expected "debian"/);
+    for (const name of ["gtid_mode", "super_read_only", "rpl_semi_sync_source_timeout"])
+      assert.match(
+        asked({ replication, variables: { [name]: "1" } }),
+        new RegExp(`variables\\.${name}: given; expected no such key`),
+      );
+    assert.match(
+      asked({ replication }, 2, { proxy: { kind: "maxscale" } }),
+      /"maxscale"; expected "haproxy" or "none" before MySQL/,
+    );
+  }
+  assert.match(
+    asked({ replication: "async", semiSync: {} }),
+    /semiSync: given for mysql with replication async; expected with mariadb with replication semi-sync, mysql with replication semi-sync only/,
+  );
+  assert.match(asked({ replication: "semi-sync", semiSync: { timeoutMs: 0 } }), /semiSync\.timeoutMs: 0; expected/);
+  assert.match(asked({ replication: "semi-sync", semiSync: { waitPoint: "NEVER" } }), /semiSync\.waitPoint: "NEVER"/);
+});
