@@ -18,6 +18,8 @@ const DEFAULT = ["test/**/*.test.ts"];
 const SLOW = ["test/**/*.clouds.ts", "test/**/*.slow.ts"];
 /** On real nodes or with a real engine: one at a time, since they share two cores and measure what they do. */
 const isE2e = (file: string): boolean => /\.(e2e\.test|clouds|slow)\.ts$/.test(file);
+/** These run on stand-in machines as bare as the clouds' images: see standins/. */
+const BARE = /\.clouds\.ts$/;
 /** A test that hangs is a failed test. */
 const UNIT_TIMEOUT_MS = 300_000,
   E2E_TIMEOUT_MS = 600_000;
@@ -44,10 +46,18 @@ for (const [signal, code] of [
   });
 
 /** Runs node, its output shown as it comes and returned; after `limitMs` it is killed with all that it started. */
-function run(args: string[], limitMs: number): Promise<{ ok: boolean; output: string }> {
+function run(
+  args: string[],
+  limitMs: number,
+  env: Record<string, string> = {},
+): Promise<{ ok: boolean; output: string }> {
   sayOnStderr(`> node ${args.join(" ").slice(0, 160)}`);
   return new Promise((resolve, reject) => {
-    const child = spawn(nodeBinary(), args, { cwd: checkout, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(nodeBinary(), args, {
+      cwd: checkout,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     if (child.pid !== undefined) running.add(child.pid);
     let output = "";
     const late = setTimeout(() => {
@@ -90,6 +100,7 @@ async function runGroup(files: string[], batch: number, timeout: number, limitMs
       ...files,
     ],
     limitMs,
+    files.every((file) => BARE.test(file)) ? { MESHBENCH_STANDIN_BARE: "yes" } : {},
   );
   const lines = existsSync(times) ? readFileSync(times, "utf8").split("\n").filter(Boolean) : [];
   rmSync(folder, { recursive: true, force: true });
